@@ -11,6 +11,7 @@
 
 struct el_error {
 	char text[768];
+	int exit_status; /* what the program ends with; 0: main decides */
 };
 
 /* Sets the sentence and returns `err`, so that it can end a function. */

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * See session.h. The order of the start matters: the parser is forked while
+ * this process is small and holds nothing; the program is forked and held
+ * before the events exist, so that its first instruction is sampled.
+ */
+#include "user/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "user/books.h"
+#include "user/launch.h"
+#include "user/numba.h"
+#include "user/progress.h"
+#include "user/target.h"
+
+#define NS_PER_S 1000000000ull
+#define DRAIN_MS 100
+#define SHORT_RUN_S 10
+#define LAST_WAIT_MS 2000 /* for the program to end after Ctrl-C */
+
+struct session {
+	const struct el_arguments *arguments;
+	struct el_target target;
+	struct el_parser *parser;
+	struct el_sampler *sampler;
+	struct el_join *join;
+	struct el_child child;
+	struct el_numba numba;
+	struct el_books books;
+	struct el_progress progress;
+	struct el_sampler_sink drain_sink;
+	el_session_sink *sink;
+	void *sink_context;
+	int signal_fd;
+	uint64_t start_ns, window_ns; /* when the recording, the window began */
+	int64_t start_wall_ns;
+	bool interrupted;
+};
+
+static uint64_t now_of(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return time.tv_sec * NS_PER_S + time.tv_nsec;
+}
+
+bool el_session_wanted(const struct el_arguments *arguments)
+{
+	return arguments->command || arguments->pids || arguments->all_cpus;
+}
+
+static int catch_signals(struct session *session, struct el_error *error)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	session->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (session->signal_fd < 0)
+		return el_error_set(error, -errno, "cannot catch signals: %s", strerror(errno));
+	return 0;
+}
+
+static int start_parser(struct session *session, struct el_error *error)
+{
+	struct el_parser_options options = {.symbolizer.no_skid = session->arguments->raw_ip};
+
+	return el_parser_new(&options, &session->parser, error);
+}
+
+static int start_child(struct session *session, struct el_error *error)
+{
+	char **command = session->target.command;
+	int err;
+
+	if (!command)
+		return 0;
+	err = el_numba_plan(&session->numba, command, session->arguments->numba_lines, error);
+	if (err)
+		return err;
+	return el_child_start(command, el_numba_environment(&session->numba), &session->child, error);
+}
+
+static int start_sampler(struct session *session, struct el_error *error)
+{
+	const struct el_target *target = &session->target;
+	double duration = session->arguments->duration;
+	struct el_sampler_options options = {
+		.event = target->event,
+		.period = target->period,
+		.pids = target->command ? &session->child.pid : target->pids.at,
+		.n_pids = target->command ? 1 : target->pids.n,
+		.all = target->all,
+		.await_exec = target->command,
+		.user_only = session->arguments->user_only,
+		.short_run = target->command || (duration > 0 && duration < SHORT_RUN_S),
+	};
+
+	return el_sampler_new(&options, &session->sampler, error);
+}
+
+static int start_join(struct session *session, struct el_error *error)
+{
+	struct el_join_options options = {
+		.event = session->target.event,
+		.period = session->target.period,
+	};
+	int err = el_join_new(session->parser, &options, &session->join);
+
+	if (err)
+		return el_error_set(error, err, "cannot start: %s", strerror(-err));
+	el_join_sink(session->join, &session->drain_sink);
+	for (size_t i = 0; i < session->target.pids.n; i++) {
+		pid_t pid = session->target.pids.at[i];
+
+		err = el_join_attach(session->join, pid);
+		if (err == -ESRCH)
+			return el_error_set(error, err, "process %d ended before it could be profiled", pid);
+		if (err)
+			return el_error_set(error, err, "cannot read /proc/%d: %s. Are you root?", pid,
+					    strerror(-err));
+	}
+	return 0;
+}
+
+/* Everything up to the first sample. */
+static int start(struct session *session, struct el_error *error)
+{
+	int err = start_parser(session, error);
+
+	if (!err)
+		err = catch_signals(session, error);
+	if (!err)
+		err = start_child(session, error);
+	if (!err)
+		err = start_sampler(session, error);
+	if (!err)
+		err = start_join(session, error);
+	if (err)
+		return err;
+	session->books.clock = session->target.event->clock;
+	session->start_wall_ns = (int64_t)now_of(CLOCK_REALTIME);
+	session->start_ns = session->window_ns = now_of(CLOCK_MONOTONIC);
+	err = el_sampler_start(session->sampler, error);
+	if (!err && session->target.command)
+		err = el_child_release(&session->child, session->target.command, error);
+	return err;
+}
+
+static int drain(struct session *session, bool last, struct el_error *error)
+{
+	int err = el_sampler_drain(session->sampler, last, &session->drain_sink);
+
+	if (!err)
+		err = el_join_acquire(session->join);
+	if (err)
+		return el_error_set(error, err, "cannot take in samples: %s", strerror(-err));
+	return 0;
+}
+
+static void show_symbolizing(void *context, size_t done, size_t all)
+{
+	el_progress_symbolizing(context, done, all);
+}
+
+static int describe(struct session *session, struct el_profile *profile)
+{
+	const char *sentence = el_numba_sentence(&session->numba);
+	char command[1024] = "";
+	uint32_t comment;
+	int err;
+
+	for (char **word = session->target.command; word && *word; word++) {
+		size_t used = strlen(command);
+
+		snprintf(command + used, sizeof(command) - used, "%s%s", used ? " " : "", *word);
+	}
+	profile->start_wall_ns = session->start_wall_ns + (int64_t)(session->window_ns - session->start_ns);
+	profile->n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	err = el_strings_add(&profile->strings, command, &profile->command);
+	if (!err)
+		err = el_strings_add(&profile->strings, session->target.event->name, &profile->event);
+	if (!err && sentence && *sentence) {
+		err = el_strings_add(&profile->strings, sentence, &comment);
+		if (!err)
+			err = el_vec_push(&profile->comments, comment);
+	}
+	return err;
+}
+
+/* Ends the window at `to_ns` and hands its profile over. */
+static int end_window(struct session *session, uint64_t to_ns, bool last, struct el_error *error)
+{
+	struct el_session_window window = {.last = last};
+	int err = el_join_dump(session->join, session->window_ns, last ? UINT64_MAX : to_ns,
+			       show_symbolizing, &session->progress, &window.profile, error);
+
+	if (err)
+		return err;
+	el_progress_clear(&session->progress);
+	window.profile->duration_ns = to_ns - session->window_ns;
+	err = describe(session, window.profile);
+	if (!err)
+		err = el_books_write(&session->books, session->sampler, session->join, session->parser,
+				     window.profile);
+	if (err) {
+		el_profile_free(window.profile);
+		return el_error_set(error, err, "cannot finish the profile: %s", strerror(-err));
+	}
+	session->window_ns = to_ns;
+	return session->sink(session->sink_context, &window, error);
+}
+
+/* Passes on to the program what a terminal would not have sent it as well. */
+static void take_signals(struct session *session)
+{
+	struct signalfd_siginfo info;
+
+	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		bool from_terminal = info.ssi_code == SI_KERNEL;
+
+		session->interrupted = true;
+		if (session->child.pid > 0 && !session->child.ended && !from_terminal)
+			kill(session->child.pid, info.ssi_signo);
+	}
+}
+
+static void wait_for_events(struct session *session, int timeout_ms)
+{
+	struct pollfd polled[] = {
+		{.fd = el_sampler_fd(session->sampler), .events = POLLIN},
+		{.fd = session->signal_fd, .events = POLLIN},
+		{.fd = session->child.pid > 0 && !session->child.ended ? session->child.pidfd : -1,
+		 .events = POLLIN},
+	};
+
+	poll(polled, sizeof(polled) / sizeof(polled[0]), timeout_ms);
+}
+
+static bool all_targets_ended(const struct session *session)
+{
+	for (size_t i = 0; i < session->target.pids.n; i++)
+		if (!kill(session->target.pids.at[i], 0) || errno == EPERM)
+			return false;
+	return session->target.pids.n > 0;
+}
+
+static bool over(struct session *session, uint64_t now)
+{
+	double duration = session->arguments->duration;
+
+	return session->interrupted || (duration > 0 && now - session->start_ns >= duration * NS_PER_S) ||
+	       (session->child.pid > 0 && el_child_ended(&session->child)) || all_targets_ended(session);
+}
+
+static int record(struct session *session, struct el_error *error)
+{
+	uint64_t every = (uint64_t)(session->arguments->every * NS_PER_S);
+	struct el_sampler_counts counts;
+	uint64_t now = session->start_ns;
+	int err = 0;
+
+	while (!err && !over(session, now)) {
+		wait_for_events(session, DRAIN_MS);
+		take_signals(session);
+		now = now_of(CLOCK_MONOTONIC); /* before the drain: all samples until then are in */
+		err = drain(session, false, error);
+		if (!err && every && now - session->window_ns >= every)
+			err = end_window(session, session->window_ns + every, false, error);
+		el_sampler_counts(session->sampler, &counts);
+		el_progress_recording(&session->progress, now - session->start_ns, counts.delivered);
+	}
+	return err;
+}
+
+/* After Ctrl-C the program gets its chance to end, so that its output comes before the report. */
+static void wait_for_child(struct session *session)
+{
+	uint64_t until = now_of(CLOCK_MONOTONIC) + LAST_WAIT_MS * 1000000ull;
+
+	if (session->child.pid <= 0)
+		return;
+	while (session->interrupted && !el_child_ended(&session->child) &&
+	       now_of(CLOCK_MONOTONIC) < until)
+		usleep(10000);
+	if (!el_child_ended(&session->child))
+		fprintf(stderr, "everline: %s (process %d) goes on without being profiled\n",
+			session->target.command[0], session->child.pid);
+}
+
+static int finish(struct session *session, struct el_error *error)
+{
+	uint64_t end_ns;
+	int err = el_sampler_stop(session->sampler);
+
+	end_ns = now_of(CLOCK_MONOTONIC);
+	if (err)
+		return el_error_set(error, err, "cannot stop the events: %s", strerror(-err));
+	err = drain(session, true, error);
+	wait_for_child(session);
+	el_numba_finish(&session->numba);
+	el_progress_unshare(&session->progress);
+	return err ? err : end_window(session, end_ns, true, error);
+}
+
+static void session_deinit(struct session *session)
+{
+	el_progress_clear(&session->progress);
+	el_sampler_free(session->sampler);
+	el_join_free(session->join);
+	el_parser_free(session->parser);
+	el_child_deinit(&session->child);
+	el_numba_deinit(&session->numba);
+	el_target_deinit(&session->target);
+	if (session->signal_fd >= 0)
+		close(session->signal_fd);
+}
+
+int el_session_run(const struct el_arguments *arguments, el_session_sink *sink, void *context,
+		   struct el_session_result *ret, struct el_error *error)
+{
+	struct session session = {
+		.arguments = arguments,
+		.sink = sink,
+		.sink_context = context,
+		.signal_fd = -1,
+	};
+	int err = el_target_of(arguments, &session.target, error);
+
+	if (err)
+		return err;
+	el_progress_init(&session.progress, arguments->command && isatty(STDOUT_FILENO));
+	err = start(&session, error);
+	if (!err)
+		err = record(&session, error);
+	if (!err)
+		err = finish(&session, error);
+	if (!err) {
+		ret->ran_command = arguments->command;
+		ret->exit_code = el_child_exit_code(&session.child);
+	}
+	session_deinit(&session);
+	return err;
+}

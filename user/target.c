@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See target.h. */
+#include "user/target.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_HZ 99 /* not a divisor of anything people schedule by */
+#define NS_PER_S 1000000000ull
+
+/* The process a thread belongs to, 0 when there is none of that number. */
+static pid_t leader_of(pid_t pid)
+{
+	char path[64], line[256];
+	long tgid = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "Tgid: %ld", &tgid) == 1)
+			break;
+	fclose(file);
+	return tgid;
+}
+
+static int add_pid(struct el_target *target, const char *text, size_t size, struct el_error *error)
+{
+	char number[16];
+	char *end;
+	long pid;
+	pid_t leader;
+
+	snprintf(number, sizeof(number), "%.*s", (int)(size < 15 ? size : 15), text);
+	pid = strtol(number, &end, 10);
+	if (!isdigit((unsigned char)number[0]) || *end || pid < 1 || pid > 1 << 22)
+		return el_error_set(error, -EINVAL,
+				    "-p %.*s: not a process number. Give one or more, as in -p 4242,4243",
+				    (int)size, text);
+	leader = leader_of(pid);
+	if (!leader)
+		return el_error_set(error, -ESRCH,
+				    "-p %ld: there is no such process. It may have ended: look with ps", pid);
+	return el_vec_push(&target->pids, leader);
+}
+
+static int parse_pids(struct el_target *target, const char *text, struct el_error *error)
+{
+	int err = 0;
+
+	while (!err) {
+		size_t size = strcspn(text, ",");
+
+		err = add_pid(target, text, size, error);
+		if (!text[size])
+			break;
+		text += size + 1;
+	}
+	return err;
+}
+
+static int choose_event(struct el_target *target, const struct el_arguments *arguments,
+			struct el_error *error)
+{
+	const char *name = arguments->event ? arguments->event : "cpu";
+
+	target->event = el_event_type_find(name);
+	if (!target->event) {
+		char names[512] = "";
+
+		for (const struct el_event_type *type = el_event_types; type->name; type++) {
+			size_t used = strlen(names);
+
+			snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "", type->name);
+		}
+		return el_error_set(error, -EINVAL, "-e %s: no such event. There are: %s", name, names);
+	}
+	if (target->event->clock) {
+		if (arguments->count)
+			return el_error_set(error, -EINVAL,
+					    "-c goes with events that are counted, such as -e page-faults; "
+					    "for the cpu clock give -F HZ");
+		target->frequency = arguments->frequency ? arguments->frequency : DEFAULT_HZ;
+		target->period = NS_PER_S / target->frequency;
+		return 0;
+	}
+	if (arguments->frequency)
+		return el_error_set(error, -EINVAL,
+				    "-F goes with the cpu clock; for -e %s give -c COUNT", name);
+	target->period = arguments->count ? arguments->count : target->event->default_period;
+	return 0;
+}
+
+int el_target_of(const struct el_arguments *arguments, struct el_target *ret, struct el_error *error)
+{
+	struct el_target target = {.all = arguments->all_cpus, .command = arguments->command};
+	int n_ways = !!arguments->command + !!arguments->pids + !!arguments->all_cpus;
+	int err = 0;
+
+	if (!n_ways)
+		return el_error_set(error, -EINVAL,
+				    "nothing to record: give -- COMMAND, -p PID or -a (see --help)");
+	if (n_ways > 1)
+		return el_error_set(error, -EINVAL, "give one of -- COMMAND, -p PID and -a");
+	err = choose_event(&target, arguments, error);
+	if (!err && arguments->pids)
+		err = parse_pids(&target, arguments->pids, error);
+	if (err) {
+		el_target_deinit(&target);
+		return err;
+	}
+	*ret = target;
+	return 0;
+}
+
+void el_target_deinit(struct el_target *target)
+{
+	el_vec_deinit(&target->pids);
+}
