@@ -39,7 +39,8 @@
 	X(JIT_GONE, "JIT code gone", "code made at run time that was gone before it was read") \
 	X(UNREADABLE, "unreadable", "memory of the process could not be read")  \
 	X(KERNEL_HIDDEN, "kernel addresses hidden", "the kernel does not show its symbol addresses") \
-	X(QUARANTINED, "quarantined", "the input made the parser fail and is not tried again")
+	X(QUARANTINED, "quarantined", "the input made the parser fail and is not tried again") \
+	X(NO_STACK, "no stack", "the sample came without any frame")
 
 enum el_miss {
 #define X(name, label, sentence) EL_MISS_##name,
