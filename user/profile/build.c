@@ -247,21 +247,33 @@ static int compare_ticks(const void *left, const void *right)
 	return (a->weight > b->weight) - (a->weight < b->weight);
 }
 
+static void sort_ticks(struct el_profile *profile)
+{
+	if (profile->ticks.n)
+		qsort(profile->ticks.at, profile->ticks.n, sizeof(*profile->ticks.at),
+		      compare_ticks);
+}
+
 int el_profile_builder_finish(struct el_profile_builder *builder, struct el_profile **ret,
 			      struct el_error *error)
 {
 	struct el_profile *profile = builder->profile;
 	int err;
 
-	if (profile->ticks.n)
-		qsort(profile->ticks.at, profile->ticks.n, sizeof(*profile->ticks.at),
-		      compare_ticks);
+	sort_ticks(profile);
 	err = el_profile_check(profile, error);
 	if (err)
 		return err;
 	builder->profile = NULL;
 	*ret = profile;
 	return 0;
+}
+
+void el_profile_builder_release(struct el_profile_builder *builder)
+{
+	sort_ticks(builder->profile);
+	builder->profile = NULL;
+	el_profile_builder_free(builder);
 }
 
 /* --- rows --- */

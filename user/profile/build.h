@@ -31,10 +31,14 @@ void el_profile_builder_free(struct el_profile_builder *builder);
  * here. */
 struct el_profile *el_profile_builder_profile(struct el_profile_builder *builder);
 
-/* Sorts the ticks by time, checks, and hands the profile over; the builder is empty then and only
- * to be freed. */
+/*
+ * Sorts the ticks by time, checks, and hands the profile over; the builder is
+ * empty then and only to be freed. On failure the profile stays the builder's.
+ */
 int el_profile_builder_finish(struct el_profile_builder *builder, struct el_profile **ret,
 			      struct el_error *error);
+/* Frees the builder and leaves an adopted profile, ticks sorted, to its caller. */
+void el_profile_builder_release(struct el_profile_builder *builder);
 
 int el_profile_build_string(struct el_profile_builder *builder, const char *text, uint32_t *ret);
 int el_profile_build_object(struct el_profile_builder *builder,

@@ -29,10 +29,10 @@ struct el_value_type {
 
 /* A file, JIT image or the kernel that code came from. */
 struct el_profile_object {
-	uint32_t path; /* string */
+	uint32_t path;     /* string */
 	uint32_t build_id; /* string, lower-case hex; 0 unknown */
 	uint64_t built_ns; /* wall clock of the file's last change, 0 unknown */
-	uint8_t code;	   /* enum el_code */
+	uint8_t code;      /* enum el_code */
 	uint8_t has_lines;
 	uint16_t reserved;
 	uint32_t reserved2;
@@ -61,15 +61,15 @@ struct el_profile_line {
 struct el_profile_location {
 	uint32_t mapping;
 	uint32_t first_line, n_lines;
-	uint16_t miss;	/* enum el_miss */
+	uint16_t miss;  /* enum el_miss */
 	uint16_t flags; /* enum el_location_flags */
-	uint64_t addr;	/* as sampled: run-time address of leaf, call site of callers */
+	uint64_t addr;  /* as sampled: run-time address of leaf, call site of callers */
 };
 
 /* Leaf first; kernel frames come before user frames. */
 struct el_profile_stack {
 	uint32_t first_location, n_locations; /* into stack_locations */
-	uint8_t end;			      /* enum el_stack_end of bpf/wire.h */
+	uint8_t end;                          /* enum el_stack_end of bpf/wire.h */
 	uint8_t reserved[3];
 };
 
@@ -77,7 +77,7 @@ struct el_profile_stack {
 struct el_profile_process {
 	uint32_t pid, exec_id;
 	uint64_t start_ns; /* ns since boot */
-	uint32_t comm;	   /* string: of the process */
+	uint32_t comm;     /* string: of the process */
 	uint32_t cgroup;   /* string: path */
 };
 
@@ -100,8 +100,8 @@ struct el_profile_tick {
 
 /* A counter of the laws or of a loss, as measured over the profile. */
 struct el_profile_counter {
-	uint32_t name;	   /* string: "kept", "lost ring" */
-	uint32_t unit;	   /* string: "ns" or "n" */
+	uint32_t name;     /* string: "kept", "lost ring" */
+	uint32_t unit;     /* string: "ns" or "n" */
 	uint32_t sentence; /* string */
 	uint32_t reserved;
 	uint64_t value;
@@ -110,15 +110,16 @@ struct el_profile_counter {
 struct el_profile {
 	struct el_strings strings;
 	uint32_t n_value_types;
-	struct el_value_type value_types[EL_MAX_VALUES]; /* [0] is a count, the last is what reports show by default */
+	struct el_value_type value_types[EL_MAX_VALUES]; /* [0] is a count, the last is what reports
+							    show by default */
 	struct el_value_type period_type;
 	uint64_t period;
 
-	int64_t start_wall_ns;	/* wall clock at the start */
+	int64_t start_wall_ns; /* wall clock at the start */
 	uint64_t duration_ns;
-	uint32_t n_cpus;	/* online ones */
-	uint32_t command;	/* string: what was run, "" when attached */
-	uint32_t event;		/* string: "cpu", "page-faults", ... */
+	uint32_t n_cpus;           /* online ones */
+	uint32_t command;          /* string: what was run, "" when attached */
+	uint32_t event;            /* string: "cpu", "page-faults", ... */
 	EL_VEC(uint32_t) comments; /* strings: sentences for the reader */
 
 	EL_VEC(struct el_profile_object) objects;
@@ -137,11 +138,13 @@ struct el_profile {
 int el_profile_new(struct el_profile **ret);
 void el_profile_free(struct el_profile *profile);
 
-/* Every cross-reference, every law that can be checked from the tables. 0 or -EINVAL with the first fault found. */
+/* Every cross-reference, every law that can be checked from the tables. 0 or -EINVAL with the first
+ * fault found. */
 int el_profile_check(const struct el_profile *profile, struct el_error *error);
 
 /* Adds everything in `from` to `into`; value types must agree (-EINVAL). */
-int el_profile_merge(struct el_profile *into, const struct el_profile *from, struct el_error *error);
+int el_profile_merge(struct el_profile *into, const struct el_profile *from,
+		     struct el_error *error);
 
 /* The counter of that name, or 0. */
 uint64_t el_profile_counter_value(const struct el_profile *profile, const char *name);
