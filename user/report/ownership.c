@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See ownership.h. Answers are made once per function, for all of them, when the rules are known.
+ */
+#include "user/report/ownership.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* Where code comes that somebody else maintains. */
+static const char *const library_paths[] = {
+	/* the distribution and its package managers */
+	"/usr/*",
+	"/lib/*",
+	"/lib32/*",
+	"/lib64/*",
+	"/libx32/*",
+	"/bin/*",
+	"/sbin/*",
+	"/opt/*",
+	"/nix/store/*",
+	"/gnu/store/*",
+	"/snap/*",
+	"/var/lib/*",
+	"*/linuxbrew/*",
+	/* where distributions build: paths in debug information */
+	"/build/*-*/*-[0-9]*/*",
+	"/build/reproducible-path/*",
+	"/builddir/build/*",
+	"./csu/*",
+	"*../sysdeps/*",
+	"*/sysdeps/*",
+	/* Python */
+	"*/site-packages/*",
+	"*/dist-packages/*",
+	"*/.pyenv/versions/*",
+	"*/python-build.*/Python-*/*",
+	"*/lib/python[23].*/*",
+	"*/miniconda3/*",
+	"*/anaconda3/*",
+	"*/miniforge3/*",
+	"*/.venv/lib/*",
+	"*/.local/share/uv/python/*",
+	"<frozen *",
+	"<__array_function__*",
+	"<*internals>",
+	/* Rust, Go, JavaScript, Java */
+	"*/.cargo/registry/*",
+	"*/.cargo/git/*",
+	"/rustc/*",
+	"*/.rustup/*",
+	"*/rustlib/src/*",
+	"*/go/pkg/mod/*",
+	"*/go/src/runtime/*",
+	"*/go/src/internal/*",
+	"*/sdk/go1.*/*",
+	"*/node_modules/*",
+	"node:*",
+	"*/.nvm/versions/*",
+	"*/.sdkman/candidates/*",
+	"*/.m2/repository/*",
+	/* no file on disk */
+	"[[]vdso]",
+	"[[]vsyscall]",
+	"[[]kernel]",
+	"linux-vdso.so.*",
+};
+
+/* Names of JIT functions whose file is unknown. */
+static const char *const library_names[] = {
+	"numba.*",   "numba::*",          "numpy.*", "numpy::*", "cpython::*", "NRT_*",
+	"Builtin:*", "BytecodeHandler:*", "Stub:*",  "RegExp:*", "* node:*",   "*/node_modules/*",
+};
+
+#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+struct el_ownership {
+	size_t n_functions;
+	bool *mine; /* by function */
+};
+
+static bool any_matches(const char *const *globs, size_t n, const char *text)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!fnmatch(globs[i], text, 0))
+			return true;
+	return false;
+}
+
+/* Applies the user's rules to what the built-in ones said. */
+static bool decide(bool built_in, const struct el_ownership_rule *rules, size_t n_rules,
+		   const char *text)
+{
+	bool mine = built_in;
+
+	for (size_t i = 0; i < n_rules; i++)
+		if (!fnmatch(rules[i].glob, text, 0))
+			mine = rules[i].mine;
+	return mine;
+}
+
+bool el_ownership_path_is_mine(const struct el_ownership_rule *rules, size_t n_rules,
+			       const char *path)
+{
+	return decide(!any_matches(library_paths, N_OF(library_paths), path), rules, n_rules, path);
+}
+
+/* The object of each function: of the first location that has it. */
+static int find_objects(const struct el_profile *profile, uint32_t **ret)
+{
+	uint32_t *objects = calloc(profile->functions.n + 1, sizeof(*objects));
+
+	if (!objects)
+		return -ENOMEM;
+	for (size_t i = 1; i < profile->locations.n; i++) {
+		const struct el_profile_location *location = &profile->locations.at[i];
+
+		for (uint32_t l = 0; l < location->n_lines; l++) {
+			uint32_t function = profile->lines.at[location->first_line + l].function;
+
+			if (!objects[function])
+				objects[function] = profile->mappings.at[location->mapping].object;
+		}
+	}
+	*ret = objects;
+	return 0;
+}
+
+static bool by_path(const struct el_ownership_rule *rules, size_t n_rules,
+		    const struct el_strings *strings, uint32_t path, int8_t *known)
+{
+	if (!known[path])
+		known[path] =
+			el_ownership_path_is_mine(rules, n_rules, el_strings_get(strings, path))
+				? 1
+				: -1;
+	return known[path] > 0;
+}
+
+static bool by_name(const struct el_ownership_rule *rules, size_t n_rules, const char *name)
+{
+	return decide(!any_matches(library_names, N_OF(library_names), name), rules, n_rules, name);
+}
+
+static void fill(struct el_ownership *ownership, const struct el_profile *profile,
+		 const struct el_ownership_rule *rules, size_t n_rules, const uint32_t *objects,
+		 int8_t *known)
+{
+	for (size_t i = 1; i < profile->functions.n; i++) {
+		const struct el_profile_function *function = &profile->functions.at[i];
+		uint32_t object = profile->objects.at[objects[i]].path;
+		bool made_at_run_time =
+			function->code == EL_CODE_NUMBA || function->code == EL_CODE_JIT;
+
+		if (function->code == EL_CODE_KERNEL || function->wrapper)
+			ownership->mine[i] = false;
+		else if (function->file)
+			ownership->mine[i] =
+				by_path(rules, n_rules, &profile->strings, function->file, known);
+		else if (made_at_run_time)
+			ownership->mine[i] = by_name(
+				rules, n_rules, el_strings_get(&profile->strings, function->name));
+		else if (object)
+			ownership->mine[i] =
+				by_path(rules, n_rules, &profile->strings, object, known);
+	}
+}
+
+int el_ownership_new(const struct el_profile *profile, const struct el_ownership_rule *rules,
+		     size_t n_rules, struct el_ownership **ret)
+{
+	struct el_ownership *ownership = calloc(1, sizeof(*ownership));
+	el_auto_free int8_t *known = calloc(profile->strings.start.n + 1, sizeof(*known));
+	el_auto_free uint32_t *objects = NULL;
+
+	if (ownership)
+		ownership->mine = calloc(profile->functions.n + 1, sizeof(*ownership->mine));
+	if (!ownership || !ownership->mine || !known || find_objects(profile, &objects)) {
+		el_ownership_free(ownership);
+		return -ENOMEM;
+	}
+	ownership->n_functions = profile->functions.n;
+	fill(ownership, profile, rules, n_rules, objects, known);
+	*ret = ownership;
+	return 0;
+}
+
+void el_ownership_free(struct el_ownership *ownership)
+{
+	if (!ownership)
+		return;
+	free(ownership->mine);
+	free(ownership);
+}
+
+bool el_ownership_is_mine(const struct el_ownership *ownership, uint32_t function)
+{
+	return function < ownership->n_functions && ownership->mine[function];
+}
