@@ -22,29 +22,33 @@ struct el_join;
 struct el_join_options {
 	const struct el_event_type *event;
 	uint64_t period;
-	size_t known_limit; /* bytes of stacks and resolved addresses kept between windows; 0: 64 MiB */
+	size_t known_limit; /* bytes of stacks and resolved addresses kept between windows; 0: 64
+			       MiB */
 };
 
-int el_join_new(struct el_parser *parser, const struct el_join_options *options, struct el_join **ret);
+int el_join_new(struct el_parser *parser, const struct el_join_options *options,
+		struct el_join **ret);
 void el_join_free(struct el_join *join);
 
 /* The sink to give to el_sampler_drain(). */
 void el_join_sink(struct el_join *join, struct el_sampler_sink *ret);
 /* A process known from the start (-p): scan it now. */
 int el_join_attach(struct el_join *join, uint32_t pid);
-/* Acquires what the last drain made necessary: new files, changed JIT lists. Call after each drain. */
+/* Acquires what the last drain made necessary: new files, changed JIT lists. Call after each drain.
+ */
 int el_join_acquire(struct el_join *join);
 
 /* Progress of a dump, for a terminal: addresses resolved of all. */
 typedef void el_join_progress(void *context, size_t done, size_t all);
 
-/* Builds the profile of [from, to) out of the samples so far and forgets them. Counters are added by the caller. */
+/* Builds the profile of [from, to) out of the samples so far and forgets them. Counters are added
+ * by the caller. */
 int el_join_dump(struct el_join *join, uint64_t from_ns, uint64_t to_ns, el_join_progress *progress,
 		 void *context, struct el_profile **ret, struct el_error *error);
 
 struct el_join_counts {
-	uint64_t samples, weight;      /* taken into profiles */
-	uint64_t stacks_missing;       /* samples whose body never came: kept, without frames */
+	uint64_t samples, weight;       /* taken into profiles */
+	uint64_t stacks_missing;        /* samples whose body never came: kept, without frames */
 	uint64_t images, images_unread; /* gone before /proc could be read */
 };
 void el_join_counts(const struct el_join *join, struct el_join_counts *ret);

@@ -25,18 +25,22 @@ struct el_parser_stats {
 };
 
 /* Forks the fetcher and the parser. Call before anything privileged is opened. */
-int el_parser_new(const struct el_parser_options *options, struct el_parser **ret, struct el_error *error);
+int el_parser_new(const struct el_parser_options *options, struct el_parser **ret,
+		  struct el_error *error);
 /* Ends both processes. */
 void el_parser_free(struct el_parser *parser);
 
 int el_parser_add_image(struct el_parser *parser, const struct el_image *image);
 int el_parser_end_image(struct el_parser *parser, uint32_t image);
 int el_parser_drop_image(struct el_parser *parser, uint32_t image);
-int el_parser_add_mapping(struct el_parser *parser, uint32_t image, const struct el_mapping *mapping);
+int el_parser_add_mapping(struct el_parser *parser, uint32_t image,
+			  const struct el_mapping *mapping);
 int el_parser_refresh(struct el_parser *parser, uint32_t image);
-int el_parser_resolve(struct el_parser *parser, uint32_t image, const struct el_query *queries, size_t n,
-		      struct el_answer *answer);
+int el_parser_resolve(struct el_parser *parser, uint32_t image, const struct el_query *queries,
+		      size_t n, struct el_answer *answer);
 int el_parser_evict(struct el_parser *parser, size_t limit);
+/* What the symbolizer in the parser counts. A restarted one begins at 0. 0 or -errno. */
+int el_parser_symbolizer_stats(struct el_parser *parser, struct el_symbolizer_stats *ret);
 void el_parser_stats(const struct el_parser *parser, struct el_parser_stats *ret);
 
 #endif

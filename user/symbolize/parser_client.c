@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * See parser.h: the collector's side. Whatever the parser does (crash, hang,
+ * nonsense), every request ends: the parser is ended, its input quarantined, a
+ * new one told what the old one knew, and asked again, a bounded number of times.
+ */
+#include "user/symbolize/parser.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "user/fetch/fetcher.h"
+#include "user/symbolize/channel.h"
+#include "user/symbolize/children.h"
+#include "user/symbolize/mirror.h"
+#include "user/symbolize/parser_process.h"
+#include "user/symbolize/protocol.h"
+
+#define DEADLINE_MS 20000
+#define DEADLINES_MAX 16     /* of one wait, however busy the parser claims to be */
+#define RESTARTS_MAX 8       /* of one request */
+#define QUERIES_AT_ONCE 4096 /* bounds an answer, and what one bad input can cost */
+#define ADDRESS_SPACE (8ull << 30)
+
+struct el_parser {
+	struct el_parser_process process;
+	unsigned int deadline_ms;
+	int requests, upcalls;  /* -1 when the parser is not running */
+	pid_t pid, fetcher;     /* 0: not running */
+	EL_VEC(pid_t) unreaped; /* killed, held in the kernel */
+	struct el_quarantine quarantine;
+	struct el_mirror mirror;
+	struct el_parser_stats stats;
+	struct el_buffer out, in;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* --- the two processes --- */
+
+static void fetcher_body(void *context)
+{
+	(void)context;
+	el_fetcher_main(EL_CHILD_SOCKET);
+}
+
+static int socket_pair(int *ret_ours, int *ret_theirs)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	*ret_ours = pair[0];
+	*ret_theirs = pair[1];
+	return 0;
+}
+
+static enum el_child_end end_child(struct el_parser *parser, pid_t *pid, bool gone)
+{
+	enum el_child_end end = el_child_end(*pid, gone);
+
+	if (end == EL_CHILD_UNKNOWN)
+		(void)el_vec_push(&parser->unreaped, *pid);
+	*pid = 0;
+	return end;
+}
+
+static void reap_late(struct el_parser *parser)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < parser->unreaped.n; i++) {
+		if (!waitpid(parser->unreaped.at[i], NULL, WNOHANG))
+			parser->unreaped.at[n++] = parser->unreaped.at[i];
+	}
+	parser->unreaped.n = n;
+}
+
+/* *ret: the end of its socket that the parser gets. */
+static int start_fetcher(struct el_parser *parser, int *ret)
+{
+	struct el_child child = {.name = "everline-fetch", .n_sockets = 1, .body = fetcher_body};
+	el_auto_fd int ours = -1, theirs = -1;
+	int err;
+
+	reap_late(parser);
+	if (parser->fetcher)
+		end_child(parser, &parser->fetcher, false);
+	err = socket_pair(&ours, &theirs);
+	if (err)
+		return err;
+	child.sockets[0] = theirs;
+	err = el_child_start(&child, &parser->fetcher);
+	if (!err)
+		*ret = el_take_fd(&ours);
+	return err;
+}
+
+static int start(struct el_parser *parser)
+{
+	el_auto_fd int fetcher = -1, requests = -1, their_requests = -1, upcalls = -1,
+		       their_upcalls = -1;
+	struct el_child child = {
+		.name = "everline-parser",
+		.n_sockets = EL_N_PARSER_SOCKETS,
+		.address_space = ADDRESS_SPACE,
+		.body = el_parser_process_main,
+		.context = &parser->process,
+	};
+	int err = start_fetcher(parser, &fetcher);
+
+	if (!err)
+		err = socket_pair(&requests, &their_requests);
+	if (!err)
+		err = socket_pair(&upcalls, &their_upcalls);
+	if (err)
+		return err;
+	child.sockets[EL_PARSER_SOCKET_REQUESTS] = their_requests;
+	child.sockets[EL_PARSER_SOCKET_UPCALLS] = their_upcalls;
+	child.sockets[EL_PARSER_SOCKET_FETCHER] = fetcher;
+	err = el_child_start(&child, &parser->pid);
+	if (err)
+		return err;
+	parser->requests = el_take_fd(&requests);
+	parser->upcalls = el_take_fd(&upcalls);
+	return 0;
+}
+
+/* The parser failed with `err`: ends it and puts what it was at into quarantine. */
+static void bury(struct el_parser *parser, int err)
+{
+	bool gone = err == -ECONNRESET || err == -EPIPE;
+	enum el_child_end end;
+	bool guilty;
+
+	if (!parser->pid)
+		return;
+	close(parser->requests);
+	close(parser->upcalls);
+	parser->requests = parser->upcalls = -1;
+	end = end_child(parser, &parser->pid, gone);
+	guilty = err == -ETIMEDOUT || err == -EBADMSG || (gone && end == EL_CHILD_CRASHED);
+	parser->stats.parser_restarts++;
+	parser->stats.quarantined += el_quarantine_on_death(&parser->quarantine, guilty);
+}
+
+/* --- talking --- */
+
+/* The parser's fetcher hangs or died: a new one. Failure closes the parser's wait with an answer
+ * without socket. */
+static void serve_upcall(struct el_parser *parser)
+{
+	el_auto_fd int fetcher = -1;
+	int stray = el_channel_receive_fd(parser->upcalls);
+
+	if (stray >= 0) {
+		close(stray); /* no honest parser sends one */
+		return;
+	}
+	if (stray != -ENOENT)
+		return;
+	parser->stats.fetcher_restarts++;
+	if (start_fetcher(parser, &fetcher))
+		fetcher = -1;
+	el_channel_send_fd(parser->upcalls, fetcher);
+}
+
+static int wait_ready(void *context, short events)
+{
+	struct el_parser *parser = context;
+	uint64_t steps = el_quarantine_steps(&parser->quarantine);
+	uint64_t begin = now_ms(), last = begin;
+
+	for (;;) {
+		struct pollfd fds[] = {{.fd = parser->requests, .events = events},
+				       {.fd = parser->upcalls, .events = POLLIN}};
+		uint64_t now = now_ms();
+		int n;
+
+		if (now - last >= parser->deadline_ms) {
+			uint64_t steps_now = el_quarantine_steps(&parser->quarantine);
+
+			if (steps_now == steps ||
+			    now - begin >= (uint64_t)parser->deadline_ms * DEADLINES_MAX)
+				return -ETIMEDOUT;
+			steps = steps_now;
+			last = now;
+		}
+		n = poll(fds, 2, parser->deadline_ms - (now - last));
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n <= 0)
+			continue;
+		if (fds[1].revents & POLLIN)
+			serve_upcall(parser);
+		if (fds[0].revents)
+			return 0;
+		if (fds[1].revents & (POLLHUP | POLLERR))
+			return -ECONNRESET;
+	}
+}
+
+static int write_out(struct el_parser *parser, enum el_parser_message type)
+{
+	const struct el_channel channel = {parser->requests, wait_ready, parser};
+
+	if (parser->out.err)
+		return parser->out.err;
+	return el_channel_write(&channel, type, parser->out.bytes.at, parser->out.bytes.n);
+}
+
+static struct el_buffer *begin(struct el_parser *parser)
+{
+	parser->out.bytes.n = 0;
+	parser->out.err = 0;
+	return &parser->out;
+}
+
+static int replay_image(struct el_parser *parser, const struct el_mirror_image *image)
+{
+	int err;
+
+	el_protocol_put_image(begin(parser), &image->image);
+	err = write_out(parser, EL_PARSER_ADD_IMAGE);
+	for (size_t i = 0; !err && i < image->mappings.n; i++) {
+		el_buffer_add_u32(begin(parser), image->image.id);
+		el_protocol_put_mapping(&parser->out, &image->mappings.at[i]);
+		err = write_out(parser, EL_PARSER_ADD_MAPPING);
+	}
+	if (!err && image->ended) {
+		el_buffer_add_u32(begin(parser), image->image.id);
+		err = write_out(parser, EL_PARSER_END_IMAGE);
+	}
+	return err;
+}
+
+/* A parser that knows all we know. Clobbers parser->out. */
+static int ensure(struct el_parser *parser)
+{
+	int err;
+
+	if (parser->pid)
+		return 0;
+	err = start(parser);
+	for (size_t i = 0; !err && i < parser->mirror.images.n; i++) {
+		if (!parser->mirror.images.at[i].dropped)
+			err = replay_image(parser, &parser->mirror.images.at[i]);
+	}
+	if (err)
+		bury(parser, err);
+	return err;
+}
+
+/* Sends what is in parser->out and expects no answer. The mirror must hold it already. */
+static int tell(struct el_parser *parser, enum el_parser_message type)
+{
+	if (parser->pid) {
+		int err = write_out(parser, type);
+
+		if (!err)
+			return 0;
+		bury(parser, err);
+	}
+	return ensure(parser);
+}
+
+/* Takes what follows the errno of an answer; -EBADMSG when the parser talks nonsense. */
+typedef int take_answer(struct el_cursor *cursor, void *context);
+
+/* One try: 0 with the parser's own 0 or -errno in *ret; or -errno of the talk. */
+static int ask_once(struct el_parser *parser, enum el_parser_message type, take_answer *take,
+		    void *context, int *ret)
+{
+	const struct el_channel channel = {parser->requests, wait_ready, parser};
+	struct el_cursor cursor;
+	uint32_t answer_type, number;
+	int err = write_out(parser, type);
+
+	if (!err)
+		err = el_channel_read(&channel, &answer_type, &parser->in);
+	if (err)
+		return err;
+	cursor = el_cursor_of(parser->in.bytes.at, parser->in.bytes.n);
+	number = el_cursor_u32(&cursor);
+	if (cursor.failed || answer_type != EL_PARSER_ANSWER || number > 4095)
+		return -EBADMSG;
+	if (!number && take)
+		err = take(&cursor, context);
+	if (!err)
+		*ret = -(int)number;
+	return err;
+}
+
+/* Fills parser->out with a request; called again after a restart. */
+typedef void put_request(struct el_buffer *out, const void *context);
+
+static int ask(struct el_parser *parser, enum el_parser_message type, put_request *put,
+	       const void *request, take_answer *take, void *context)
+{
+	int err = 0, answer;
+
+	for (int i = 0; i <= RESTARTS_MAX; i++) {
+		err = ensure(parser);
+		if (err)
+			continue;
+		put(begin(parser), request);
+		err = ask_once(parser, type, take, context, &answer);
+		if (!err)
+			return answer;
+		if (err == -ENOMEM && parser->out.err)
+			return err;
+		bury(parser, err);
+	}
+	return err == -ENOMEM ? err : -EIO;
+}
+
+/* --- parser.h --- */
+
+int el_parser_new_over(const struct el_parser_options *options,
+		       const struct el_symbolizer_calls *calls, struct el_parser **ret,
+		       struct el_error *error)
+{
+	struct el_parser *parser = calloc(1, sizeof(*parser));
+	int err;
+
+	if (!parser)
+		return el_error_set(error, -ENOMEM, "not enough memory to start the parser");
+	parser->requests = parser->upcalls = -1;
+	parser->deadline_ms = options->deadline_ms ? options->deadline_ms : DEADLINE_MS;
+	err = el_quarantine_init(&parser->quarantine);
+	parser->process = (struct el_parser_process){
+		.options = options->symbolizer,
+		.calls = calls,
+		.page = parser->quarantine.page,
+	};
+	if (!err)
+		err = start(parser);
+	if (err) {
+		el_parser_free(parser);
+		return el_error_set(error, err,
+				    "cannot start the processes that read symbols: %s; check the "
+				    "limits on processes and open files (ulimit -u, ulimit -n)",
+				    strerror(-err));
+	}
+	*ret = parser;
+	return 0;
+}
+
+int el_parser_new(const struct el_parser_options *options, struct el_parser **ret,
+		  struct el_error *error)
+{
+	return el_parser_new_over(options, &el_symbolizer_calls, ret, error);
+}
+
+void el_parser_free(struct el_parser *parser)
+{
+	if (!parser)
+		return;
+	if (parser->requests >= 0)
+		close(parser->requests);
+	if (parser->upcalls >= 0)
+		close(parser->upcalls);
+	if (parser->pid)
+		end_child(parser, &parser->pid, false);
+	if (parser->fetcher)
+		end_child(parser, &parser->fetcher, false);
+	el_vec_deinit(&parser->unreaped);
+	el_mirror_deinit(&parser->mirror);
+	el_quarantine_deinit(&parser->quarantine);
+	el_buffer_deinit(&parser->out);
+	el_buffer_deinit(&parser->in);
+	free(parser);
+}
+
+int el_parser_add_image(struct el_parser *parser, const struct el_image *image)
+{
+	int err = el_mirror_add_image(&parser->mirror, image);
+
+	if (err)
+		return err;
+	el_protocol_put_image(begin(parser), image);
+	return tell(parser, EL_PARSER_ADD_IMAGE);
+}
+
+int el_parser_end_image(struct el_parser *parser, uint32_t image)
+{
+	struct el_mirror_image *row = el_mirror_find(&parser->mirror, image);
+
+	if (!row)
+		return -ENOENT;
+	row->ended = true;
+	el_buffer_add_u32(begin(parser), image);
+	return tell(parser, EL_PARSER_END_IMAGE);
+}
+
+int el_parser_drop_image(struct el_parser *parser, uint32_t image)
+{
+	el_mirror_drop_image(&parser->mirror, image);
+	el_buffer_add_u32(begin(parser), image);
+	return tell(parser, EL_PARSER_DROP_IMAGE);
+}
+
+int el_parser_add_mapping(struct el_parser *parser, uint32_t image,
+			  const struct el_mapping *mapping)
+{
+	int err = el_mirror_add_mapping(&parser->mirror, image, mapping);
+
+	if (err)
+		return err;
+	el_buffer_add_u32(begin(parser), image);
+	el_protocol_put_mapping(&parser->out, mapping);
+	return tell(parser, EL_PARSER_ADD_MAPPING);
+}
+
+static void put_u32(struct el_buffer *out, const void *value)
+{
+	el_buffer_add(out, value, sizeof(uint32_t));
+}
+
+static void put_u64(struct el_buffer *out, const void *value)
+{
+	el_buffer_add(out, value, sizeof(uint64_t));
+}
+
+static void put_nothing(struct el_buffer *out, const void *context)
+{
+	(void)out;
+	(void)context;
+}
+
+int el_parser_refresh(struct el_parser *parser, uint32_t image)
+{
+	return ask(parser, EL_PARSER_REFRESH, put_u32, &image, NULL, NULL);
+}
+
+int el_parser_evict(struct el_parser *parser, size_t limit)
+{
+	const uint64_t bytes = limit;
+
+	el_buffer_deinit(&parser->out);
+	el_buffer_deinit(&parser->in);
+	return ask(parser, EL_PARSER_EVICT, put_u64, &bytes, NULL, NULL);
+}
+
+struct resolution {
+	uint32_t image;
+	const struct el_query *queries;
+	size_t n;
+	struct el_answer *answer;
+};
+
+static void put_resolution(struct el_buffer *out, const void *context)
+{
+	const struct resolution *resolution = context;
+
+	el_buffer_add_u32(out, resolution->image);
+	el_protocol_put_queries(out, resolution->queries, resolution->n);
+}
+
+static int take_resolution(struct el_cursor *cursor, void *context)
+{
+	const struct resolution *resolution = context;
+
+	return el_protocol_get_answer(cursor, resolution->n, resolution->answer);
+}
+
+/* Answers that nobody gave: the parser failed on these too often. */
+static int give_up(const struct el_query *queries, size_t n, struct el_answer *answer)
+{
+	int err = el_vec_reserve(&answer->locations, answer->locations.n + n);
+
+	for (size_t i = 0; !err && i < n; i++) {
+		struct el_answer_location location = {
+			.addr = queries[i].addr,
+			.miss = EL_MISS_QUARANTINED,
+			.first_line = answer->lines.n,
+		};
+
+		err = el_vec_push(&answer->by_query, (uint32_t)answer->locations.n);
+		if (!err)
+			err = el_vec_push(&answer->locations, location);
+	}
+	return err;
+}
+
+int el_parser_resolve(struct el_parser *parser, uint32_t image, const struct el_query *queries,
+		      size_t n, struct el_answer *answer)
+{
+	struct resolution chunk = {.image = image, .queries = queries, .answer = answer};
+	int err = 0;
+
+	for (; n && !err; n -= chunk.n, chunk.queries += chunk.n) {
+		chunk.n = n < QUERIES_AT_ONCE ? n : QUERIES_AT_ONCE;
+		err = ask(parser, EL_PARSER_RESOLVE, put_resolution, &chunk, take_resolution,
+			  &chunk);
+		if (err == -EIO)
+			return give_up(chunk.queries, n,
+				       answer); /* the next chunks would fare no better */
+		if (err)
+			err = give_up(chunk.queries, chunk.n, answer);
+	}
+	return err;
+}
+
+static int take_stats(struct el_cursor *cursor, void *context)
+{
+	return el_protocol_get_stats(cursor, context);
+}
+
+int el_parser_symbolizer_stats(struct el_parser *parser, struct el_symbolizer_stats *ret)
+{
+	return ask(parser, EL_PARSER_STATS, put_nothing, NULL, take_stats, ret);
+}
+
+void el_parser_stats(const struct el_parser *parser, struct el_parser_stats *ret)
+{
+	*ret = parser->stats;
+}
+
+pid_t el_parser_pid(const struct el_parser *parser)
+{
+	return parser->pid;
+}
+
+pid_t el_parser_fetcher_pid(const struct el_parser *parser)
+{
+	return parser->fetcher;
+}
