@@ -51,14 +51,18 @@ def need_tool(*names):
 
 
 class Result:
-    def __init__(self, args, status, out, err, seconds):
+    """How a command ended: status, output, wall and CPU seconds, and the largest
+    resident set in KiB among it and the children it waited for."""
+
+    def __init__(self, args, status, out, err, seconds, usage):
         self.args, self.status, self.seconds = args, status, seconds
         self.out = out.decode("utf-8", "replace")
         self.err = err.decode("utf-8", "replace")
         self.raw = out + err
+        self.cpu, self.rss = usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
     def __str__(self):
-        return (f"{' '.join(self.args)}\n  status {self.status}, {self.seconds:.1f} s\n"
+        return (f"{' '.join(map(str, self.args))}\n  status {self.status}, {self.seconds:.1f} s\n"
                 f"  stdout: {self.out[-3000:]}\n  stderr: {self.err[-3000:]}")
 
     def ok(self):
@@ -78,18 +82,27 @@ class Result:
             raise Failure(f"not JSON ({error}): {self}")
 
 
-def run(*args, timeout=60, env=None, cwd=None, preexec_fn=None, stdin=subprocess.DEVNULL):
+def run(*args, timeout=60, env=None, **options):
     """Any command; kills it after `timeout` and fails."""
     began = time.monotonic()
-    process = subprocess.Popen(args, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env={**os.environ, **(env or {})}, cwd=cwd, preexec_fn=preexec_fn)
-    try:
-        out, err = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        out, err = process.communicate()
-        raise Failure(f"not done after {timeout} s: {' '.join(args)}\n{out[-2000:]!r}\n{err[-2000:]!r}")
-    return Result(args, process.returncode, out, err, time.monotonic() - began)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        def said():
+            out.seek(0)
+            err.seek(0)
+            return out.read(), err.read()
+        process = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                   env={**os.environ, **(env or {})}, start_new_session=True, **options)
+        while True:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() - began > timeout:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                raise Failure(f"not done after {timeout} s: {args}", *(text[-2000:] for text in said()))
+            time.sleep(0.01)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        return Result(args, process.returncode, *said(), time.monotonic() - began, usage)
 
 
 def everline(*args, **options):
@@ -134,6 +147,28 @@ def stop(process):
         process.stdout.close()
     if process in _own:
         _own.remove(process)
+
+
+def laws(profile, clock=True):
+    """The accounts of one recording, to the last nanosecond and the last sample."""
+    at = profile.counters
+    check(at, "the profile holds no counters")
+
+    def equal(name, left, right):
+        check(left == right, f"{name}: {left} != {right} (difference {left - right}); counters: {at}")
+
+    if clock:
+        equal("enabled = elapsed + open tail", at["enabled"] + at["open head"],
+              at["elapsed"] + at["open tail"])
+        equal("elapsed = its parts", at["elapsed"],
+              at["idle"] + at["filtered"] + at["kept"] + at["lost ring"] + at["late"])
+        equal("kept = weights in the profile", at["kept"] + at["carried in"],
+              profile.total(-1) + at["carried out"])
+    equal("ran = its parts", at["ran"],
+          at["ran idle"] + at["ran filtered"] + at["ran kept"] + at["ran lost ring"])
+    if not clock or not (at["carried in"] or at["carried out"]):
+        equal("kept = samples in the profile", at["ran kept"], profile.total(0))
+    check(at["stacks missing"] == 0, "stacks missing:", at["stacks missing"])
 
 
 _scratch = None

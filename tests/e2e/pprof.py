@@ -107,6 +107,8 @@ class Profile:
             locations[one(m, 1)] = [
                 Frame(*functions[one(l, 1)][:3], one(l, 2), functions[one(l, 1)][3], one(m, 3), mapping)
                 for l in lines] or [Frame("", "", "", 0, 0, one(m, 3), mapping)]
+        # Private field 1007, user/profile/pprof_fields.h: the accounts of the recording.
+        self.counters = {text(one(m, 1)): one(m, 4) for m in map(message, top[1007])}
         self.samples = []
         for m in map(message, top[2]):
             labels = {}
