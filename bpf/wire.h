@@ -156,6 +156,33 @@ struct el_cpu_counters {
 	uint64_t at[32]; /* indexed by enum el_counter; a power of two for the verifier */
 };
 
+/*
+ * A CPU's clock, in a mmapable array beside the counters. User space sets
+ * last_ns to the time it enables the event. `changes` is odd while a tick is
+ * being booked: whoever reads counters of a running CPU reads it before and
+ * after, and again when it was odd or has changed.
+ */
+struct el_cpu_clock {
+	uint64_t last_ns; /* of the previous tick */
+	uint64_t changes;
+	uint64_t reserved[6]; /* a cache line for each CPU */
+};
+
+/* A target of the filter; in a hash by tgid. */
+enum el_target_state {
+	EL_TARGET_ACTIVE = 1,
+	EL_TARGET_AWAITS_EXEC = 2, /* our own child before its exec: not yet sampled */
+};
+
+struct el_target {
+	uint64_t start_ns; /* start_boottime of the group leader; 0: not known, any */
+	uint32_t state;	   /* enum el_target_state */
+	uint32_t reserved;
+};
+
+#define EL_MAX_TARGETS 16384
+
+_Static_assert(sizeof(struct el_cpu_clock) == 64, "one cache line");
 _Static_assert(EL_N_COUNTERS <= 32, "el_cpu_counters is too small");
 _Static_assert(sizeof(struct el_frame) == 16, "a frame is 16 bytes");
 _Static_assert(sizeof(struct el_record_sample) % 8 == 0, "records keep the ring aligned");
