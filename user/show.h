@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A report to standard output, as the arguments and the terminal want it. */
+#ifndef EL_SHOW_H
+#define EL_SHOW_H
+
+#include "base/error.h"
+#include "user/options.h"
+#include "user/profile/profile.h"
+
+/* `report` is a name of el_reports. */
+int el_show(const char *report, const struct el_arguments *arguments, const struct el_profile *profile,
+	    struct el_error *error);
+
+#endif
