@@ -14,10 +14,10 @@ base               |
 bpf                |
 symbolizer         | base/*
 symbolizer/example | base/* $public
-user/profile       | base/* $public
+user/profile       | base/* bpf/wire.h $public
 user/process       | base/* bpf/wire.h $public
 user/sampling      | base/* bpf/wire.h $public *.skel.h
-user/fetch         | base/* $public
+user/fetch         | base/* bpf/wire.h $public
 user/symbolize     | base/* bpf/wire.h $public user/profile/* user/process/* user/sampling/* user/fetch/*
 user/report        | base/* bpf/wire.h user/profile/*
 user               | base/* bpf/wire.h $public user/*
