@@ -77,7 +77,8 @@ static uint64_t location_hash(uint64_t seed, const struct location_key *key)
 
 	hash = el_hash_u64(hash, key->location->mapping | (uint64_t)key->location->miss << 32 |
 					 (uint64_t)key->location->flags << 48);
-	return el_hash_bytes(hash, key->lines, key->n_lines * sizeof(*key->lines));
+	return key->n_lines ? el_hash_bytes(hash, key->lines, key->n_lines * sizeof(*key->lines))
+			    : hash;
 }
 
 static bool location_equal(const void *owner, uint32_t position, const void *wanted)
@@ -101,8 +102,11 @@ struct stack_key {
 
 static uint64_t stack_hash(uint64_t seed, const struct stack_key *key)
 {
-	return el_hash_bytes(el_hash_u64(seed, key->end), key->locations,
-			     key->n_locations * sizeof(*key->locations));
+	uint64_t hash = el_hash_u64(seed, key->end);
+
+	return key->n_locations ? el_hash_bytes(hash, key->locations,
+						key->n_locations * sizeof(*key->locations))
+				: hash;
 }
 
 static bool stack_equal(const void *owner, uint32_t position, const void *wanted)
@@ -142,15 +146,19 @@ static int index_tails(struct el_profile_builder *builder)
 
 	for (size_t i = 1; i < profile->locations.n && !err; i++) {
 		const struct el_profile_location *location = &profile->locations.at[i];
-		struct location_key key = {location, profile->lines.at + location->first_line,
-					   location->n_lines};
+		struct location_key key = {
+			location,
+			location->n_lines ? &profile->lines.at[location->first_line] : NULL,
+			location->n_lines};
 
 		err = el_index_add(&builder->locations, location_hash(builder->seed, &key), i);
 	}
 	for (size_t i = 0; i < profile->stacks.n && !err; i++) {
 		const struct el_profile_stack *stack = &profile->stacks.at[i];
-		struct stack_key key = {profile->stack_locations.at + stack->first_location,
-					stack->n_locations, stack->end};
+		struct stack_key key = {
+			stack->n_locations ? &profile->stack_locations.at[stack->first_location]
+					   : NULL,
+			stack->n_locations, stack->end};
 
 		err = el_index_add(&builder->stacks, stack_hash(builder->seed, &key), i);
 	}

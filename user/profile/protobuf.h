@@ -58,7 +58,7 @@ struct el_protobuf_field {
 	uint32_t number;
 	uint32_t wire;        /* enum el_protobuf_wire */
 	uint64_t value;       /* of a varint or fixed field */
-	const uint8_t *bytes; /* of a field of bytes, in place */
+	const uint8_t *bytes; /* of a field of bytes, in place; never NULL */
 	size_t size;
 };
 
@@ -70,7 +70,7 @@ static inline bool el_protobuf_next(struct el_cursor *cursor, struct el_protobuf
 	if (!el_cursor_left(cursor))
 		return false;
 	key = el_cursor_uleb(cursor);
-	*ret = (struct el_protobuf_field){.number = key >> 3, .wire = key & 7};
+	*ret = (struct el_protobuf_field){.number = key >> 3, .wire = key & 7, .bytes = cursor->at};
 	switch (ret->wire) {
 	case EL_PROTOBUF_VARINT:
 		ret->value = el_cursor_uleb(cursor);
@@ -83,11 +83,10 @@ static inline bool el_protobuf_next(struct el_cursor *cursor, struct el_protobuf
 		break;
 	case EL_PROTOBUF_BYTES:
 		size = el_cursor_uleb(cursor);
-		if (size > el_cursor_left(cursor))
-			el_cursor_fail(cursor);
-		else
-			ret->bytes = el_cursor_bytes(cursor, size);
-		ret->size = ret->bytes ? size : 0;
+		ret->bytes = cursor->at;
+		ret->size = size;
+		if (!el_cursor_bytes(cursor, size))
+			ret->size = 0;
 		break;
 	default:
 		el_cursor_fail(cursor);

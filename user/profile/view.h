@@ -110,6 +110,9 @@ int el_view_new(const struct el_profile *profile, const struct el_view_options *
 		struct el_view **ret);
 void el_view_free(struct el_view *view);
 
+/* Puts the rows in another order and sums them anew; 0 or -ENOMEM. */
+int el_view_sort(struct el_view *view, bool cum);
+
 /* The row's name as pprof prints it: "function file:line", "file", "comm (pid)". Not escaped.
  * Length as snprintf's. */
 size_t el_view_row_name(const struct el_view *view, const struct el_view_row *row, char *name,
