@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "user/report/call.h"
 
 /* Where code comes that somebody else maintains. */
 static const char *const library_paths[] = {
@@ -108,27 +109,6 @@ bool el_ownership_path_is_mine(const struct el_ownership_rule *rules, size_t n_r
 	return decide(!any_matches(library_paths, N_OF(library_paths), path), rules, n_rules, path);
 }
 
-/* The object of each function: of the first location that has it. */
-static int find_objects(const struct el_profile *profile, uint32_t **ret)
-{
-	uint32_t *objects = calloc(profile->functions.n + 1, sizeof(*objects));
-
-	if (!objects)
-		return -ENOMEM;
-	for (size_t i = 1; i < profile->locations.n; i++) {
-		const struct el_profile_location *location = &profile->locations.at[i];
-
-		for (uint32_t l = 0; l < location->n_lines; l++) {
-			uint32_t function = profile->lines.at[location->first_line + l].function;
-
-			if (!objects[function])
-				objects[function] = profile->mappings.at[location->mapping].object;
-		}
-	}
-	*ret = objects;
-	return 0;
-}
-
 static bool by_path(const struct el_ownership_rule *rules, size_t n_rules,
 		    const struct el_strings *strings, uint32_t path, int8_t *known)
 {
@@ -146,12 +126,12 @@ static bool by_name(const struct el_ownership_rule *rules, size_t n_rules, const
 }
 
 static void fill(struct el_ownership *ownership, const struct el_profile *profile,
-		 const struct el_ownership_rule *rules, size_t n_rules, const uint32_t *objects,
-		 int8_t *known)
+		 const struct el_ownership_rule *rules, size_t n_rules,
+		 const struct el_origin *origins, int8_t *known)
 {
 	for (size_t i = 1; i < profile->functions.n; i++) {
 		const struct el_profile_function *function = &profile->functions.at[i];
-		uint32_t object = profile->objects.at[objects[i]].path;
+		uint32_t object = profile->objects.at[origins[i].object].path;
 		bool made_at_run_time =
 			function->code == EL_CODE_NUMBA || function->code == EL_CODE_JIT;
 
@@ -174,16 +154,16 @@ int el_ownership_new(const struct el_profile *profile, const struct el_ownership
 {
 	struct el_ownership *ownership = calloc(1, sizeof(*ownership));
 	el_auto_free int8_t *known = calloc(profile->strings.start.n + 1, sizeof(*known));
-	el_auto_free uint32_t *objects = NULL;
+	el_auto_free struct el_origin *origins = NULL;
 
 	if (ownership)
 		ownership->mine = calloc(profile->functions.n + 1, sizeof(*ownership->mine));
-	if (!ownership || !ownership->mine || !known || find_objects(profile, &objects)) {
+	if (!ownership || !ownership->mine || !known || el_origins_of(profile, &origins)) {
 		el_ownership_free(ownership);
 		return -ENOMEM;
 	}
 	ownership->n_functions = profile->functions.n;
-	fill(ownership, profile, rules, n_rules, objects, known);
+	fill(ownership, profile, rules, n_rules, origins, known);
 	*ret = ownership;
 	return 0;
 }

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Groups the rows of the view into sections and chooses what the first screen shows; see lines.h.
+ */
+#include "user/report/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENOUGH 0.9            /* of what is ranked: then stop */
+#define FIRST_SCREEN_LINES 60 /* source lines, context included */
+#define DEFAULT_CONTEXT 2
+#define MAX_CONTEXT 1000000
+
+static uint32_t context_of(const struct el_report_call *call)
+{
+	if (!call->options->context_given)
+		return DEFAULT_CONTEXT;
+	return call->options->context < MAX_CONTEXT ? call->options->context : MAX_CONTEXT;
+}
+
+/* --- sections -------------------------------------------------------------- */
+
+struct row_order {
+	const struct el_report_call *call;
+	const struct el_view *view;
+};
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By file, function name, line. */
+static int by_place(const void *a, const void *b, void *context)
+{
+	const struct row_order *order = context;
+	const struct el_view_row *x = &order->view->rows.at[*(const uint32_t *)a];
+	const struct el_view_row *y = &order->view->rows.at[*(const uint32_t *)b];
+	const struct el_profile *profile = order->call->profile;
+	int result = compare_u64(x->file, y->file);
+
+	if (!result)
+		result = compare_u64(profile->functions.at[x->function].name,
+				     profile->functions.at[y->function].name);
+	if (!result)
+		result = compare_u64(x->line, y->line);
+	return result ? result : compare_u64(x->function, y->function);
+}
+
+static int start_section(struct el_lines *lines, const struct el_view_row *row)
+{
+	struct el_section section = {
+		.file = row->file,
+		.function = row->function,
+		.first_line = lines->lines.n,
+		.mine = row->mine,
+	};
+
+	return el_vec_push(&lines->sections, section);
+}
+
+/* Adds the i-th row of order to the last section. */
+static int add_row(struct el_lines *lines, uint32_t i, const uint64_t *inlined)
+{
+	struct el_section *section = &lines->sections.at[lines->sections.n - 1];
+	const struct el_view_row *row = &lines->view->rows.at[lines->order.at[i]];
+	uint64_t weight = row->mine ? row->own : row->flat - row->into_mine;
+	struct el_section_line *line;
+
+	if (!section->n_lines || lines->lines.at[lines->lines.n - 1].line != row->line) {
+		struct el_section_line new_line = {.line = row->line, .first_row = i};
+		int err = el_vec_push(&lines->lines, new_line);
+
+		if (err)
+			return err;
+		section->n_lines++;
+	}
+	line = &lines->lines.at[lines->lines.n - 1];
+	line->n_rows++;
+	line->flat += row->flat;
+	line->n_flat += row->n_flat;
+	line->weight += weight;
+	/* Two functions of one name on one line can lie on one stack: their sum may count it twice.
+	 */
+	line->cum += row->cum;
+	if (line->cum > lines->view->total)
+		line->cum = lines->view->total;
+	section->flat += row->flat;
+	section->weight += weight;
+	section->inlined += inlined[lines->order.at[i]];
+	return 0;
+}
+
+/* The rows that have a place in a source file. */
+static int collect_rows(struct el_lines *lines)
+{
+	const struct el_view *view = lines->view;
+	int err = 0;
+
+	for (size_t i = 0; i < view->rows.n && !err; i++) {
+		const struct el_view_row *row = &view->rows.at[i];
+
+		if (row->mine)
+			lines->own_self += row->flat;
+		lines->own_self += row->into_mine;
+		if (!row->function || !row->line || !row->file)
+			continue;
+		lines->lines_known += row->flat;
+		lines->has_lines[row->function] = true;
+		if (el_report_wants(
+			    lines->call, el_report_string(lines->call, row->file),
+			    el_report_string(
+				    lines->call,
+				    lines->call->profile->functions.at[row->function].name)))
+			err = el_vec_push(&lines->order, (uint32_t)i);
+	}
+	return err;
+}
+
+static int make_sections(struct el_lines *lines)
+{
+	struct row_order order = {lines->call, lines->view};
+	const struct el_profile *profile = lines->call->profile;
+	uint64_t *inlined = calloc(lines->view->rows.n + 1, sizeof(*inlined));
+	int err = inlined ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < lines->view->inlined.n && !err; i++)
+		inlined[lines->view->inlined.at[i].row] += lines->view->inlined.at[i].flat;
+	if (!err && lines->order.n)
+		qsort_r(lines->order.at, lines->order.n, sizeof(uint32_t), by_place, &order);
+	for (size_t i = 0; i < lines->order.n && !err; i++) {
+		const struct el_view_row *row = &lines->view->rows.at[lines->order.at[i]];
+		const struct el_section *last =
+			lines->sections.n ? &lines->sections.at[lines->sections.n - 1] : NULL;
+
+		if (!last || last->file != row->file ||
+		    profile->functions.at[last->function].name !=
+			    profile->functions.at[row->function].name)
+			err = start_section(lines, row);
+		if (!err)
+			err = add_row(lines, i, inlined);
+	}
+	free(inlined);
+	return err;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct el_section *x = a, *y = b;
+
+	if (x->mine != y->mine)
+		return y->mine - x->mine;
+	if (x->weight != y->weight)
+		return compare_u64(y->weight, x->weight);
+	return compare_u64(x->first_line, y->first_line);
+}
+
+static int by_into_mine(const void *a, const void *b, void *context)
+{
+	const struct el_view *view = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int result = compare_u64(view->rows.at[y].into_mine, view->rows.at[x].into_mine);
+
+	return result ? result : compare_u64(x, y);
+}
+
+static int collect_inlined(struct el_lines *lines)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < lines->order.n && !err; i++)
+		if (lines->view->rows.at[lines->order.at[i]].into_mine)
+			err = el_vec_push(&lines->inlined, lines->order.at[i]);
+	if (!err && lines->inlined.n)
+		qsort_r(lines->inlined.at, lines->inlined.n, sizeof(uint32_t), by_into_mine,
+			lines->view);
+	return err;
+}
+
+/* --- the choice ------------------------------------------------------------ */
+
+struct candidate {
+	uint32_t section, line;
+	uint64_t weight;
+	bool mine;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->mine != y->mine)
+		return y->mine - x->mine;
+	if (x->weight != y->weight)
+		return compare_u64(y->weight, x->weight);
+	return compare_u64(x->line, y->line);
+}
+
+static uint32_t printed_lines(const struct el_lines *lines, const struct el_section *section)
+{
+	uint32_t cursor = 0, from, to, n = 0;
+
+	while (el_section_range(lines, section, &cursor, &from, &to))
+		n += to - from + 1;
+	return n;
+}
+
+static void choose_line(struct el_lines *lines, const struct candidate *candidate, bool chosen)
+{
+	lines->lines.at[candidate->line].chosen = chosen;
+	lines->sections.at[candidate->section].n_chosen += chosen ? 1 : -1;
+}
+
+/* A library's lines are worth showing only with their text. */
+static bool has_text(struct el_lines *lines, struct el_section *section)
+{
+	const char *path = el_report_string(lines->call, section->file);
+	const struct el_source_file *file;
+
+	if (!section->text)
+		section->text = !el_sources_get(lines->sources, path, &file) &&
+						el_source_state(file) == EL_SOURCE_READ
+					? 1
+					: -1;
+	return section->text > 0;
+}
+
+static bool wants_everything(const struct el_report_options *options)
+{
+	return options->all || options->n_files || options->n_functions;
+}
+
+/* Largest first, until 90 % of the user's own code, or of everything when that is less; or a
+ * screen. */
+static void choose(struct el_lines *lines, const struct candidate *candidates, size_t n)
+{
+	const struct el_report_options *options = lines->call->options;
+	const struct el_view *view = lines->view;
+	bool everything = wants_everything(options);
+	double min = options->min_given ? options->min_percent : 0;
+	uint64_t covered = 0;
+	uint32_t printed = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct candidate *candidate = &candidates[i];
+		struct el_section *section = &lines->sections.at[candidate->section];
+		double enough = ENOUGH * (candidate->mine ? view->own_total : view->total);
+		uint32_t more;
+
+		if (el_view_percent(view, candidate->weight) < min)
+			continue;
+		if (everything) {
+			choose_line(lines, candidate, true);
+			continue;
+		}
+		if (!candidate->weight || covered >= enough ||
+		    (!candidate->mine && !has_text(lines, section)))
+			continue;
+		more = printed_lines(lines, section);
+		choose_line(lines, candidate, true);
+		more = printed_lines(lines, section) - more;
+		if (printed + more > FIRST_SCREEN_LINES && printed) {
+			choose_line(lines, candidate, false);
+			break;
+		}
+		printed += more;
+		covered += candidate->weight;
+	}
+}
+
+/* Lines within the ranges that will be printed, and the functions they belong to. */
+static void mark_section(struct el_lines *lines, const struct el_section *section)
+{
+	struct el_section_line *at = &lines->lines.at[section->first_line];
+	uint32_t cursor = 0, from, to, i = 0;
+
+	while (el_section_range(lines, section, &cursor, &from, &to)) {
+		while (i < section->n_lines && at[i].line < from)
+			i++;
+		for (; i < section->n_lines && at[i].line <= to; i++)
+			at[i].shown = true;
+	}
+	for (i = 0; i < section->n_lines && section->n_chosen; i++) {
+		for (uint32_t r = 0; r < at[i].n_rows; r++) {
+			uint32_t row = lines->order.at[at[i].first_row + r];
+
+			lines->in_section[lines->view->rows.at[row].function] = true;
+		}
+	}
+}
+
+static int choose_lines(struct el_lines *lines)
+{
+	struct candidate *candidates = calloc(lines->lines.n + 1, sizeof(*candidates));
+	size_t n = 0;
+
+	if (!candidates)
+		return -ENOMEM;
+	for (size_t s = 0; s < lines->sections.n; s++) {
+		const struct el_section *section = &lines->sections.at[s];
+
+		for (uint32_t i = 0; i < section->n_lines; i++) {
+			uint32_t line = section->first_line + i;
+
+			candidates[n++] = (struct candidate){s, line, lines->lines.at[line].weight,
+							     section->mine};
+		}
+	}
+	qsort(candidates, n, sizeof(*candidates), by_weight);
+	choose(lines, candidates, n);
+	free(candidates);
+	for (size_t s = 0; s < lines->sections.n; s++)
+		mark_section(lines, &lines->sections.at[s]);
+	return 0;
+}
+
+bool el_section_range(const struct el_lines *lines, const struct el_section *section,
+		      uint32_t *cursor, uint32_t *ret_from, uint32_t *ret_to)
+{
+	const struct el_section_line *at = &lines->lines.at[section->first_line];
+	uint32_t context = context_of(lines->call);
+	uint32_t i = *cursor;
+
+	while (i < section->n_lines && !at[i].chosen)
+		i++;
+	if (i == section->n_lines)
+		return false;
+	*ret_from = at[i].line > context ? at[i].line - context : 1;
+	*ret_to = at[i].line > UINT32_MAX - 2 * context - 4 ? UINT32_MAX : at[i].line + context;
+	/* A gap of one line takes no more room than the mark of a gap. */
+	for (i++; i < section->n_lines; i++) {
+		if (!at[i].chosen)
+			continue;
+		if (at[i].line > *ret_to && at[i].line - *ret_to > context + 2)
+			break;
+		*ret_to = at[i].line > UINT32_MAX - 2 * context - 4 ? UINT32_MAX
+								    : at[i].line + context;
+	}
+	*cursor = i;
+	return true;
+}
+
+const struct el_section_line *el_section_line_at(const struct el_lines *lines,
+						 const struct el_section *section, uint32_t line)
+{
+	const struct el_section_line *at = &lines->lines.at[section->first_line];
+	uint32_t low = 0, high = section->n_lines;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (at[middle].line < line)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < section->n_lines && at[low].line == line ? &at[low] : NULL;
+}
+
+uint64_t el_section_built_ns(const struct el_lines *lines, const struct el_section *section)
+{
+	const struct el_profile *profile = lines->call->profile;
+	uint32_t object = lines->call->origins[section->function].object;
+
+	if (profile->functions.at[section->function].code == EL_CODE_NATIVE &&
+	    profile->objects.at[object].built_ns)
+		return profile->objects.at[object].built_ns;
+	return profile->start_wall_ns > 0 ? (uint64_t)profile->start_wall_ns : UINT64_MAX;
+}
+
+/* --- life ------------------------------------------------------------------ */
+
+static int make_parts(struct el_lines *lines)
+{
+	size_t n_functions = lines->call->profile->functions.n;
+	int err = el_report_view(lines->call, EL_VIEW_BY_LINE, &lines->view);
+
+	if (!err)
+		err = el_report_view(lines->call, EL_VIEW_BY_FUNCTION, &lines->functions);
+	if (!err)
+		err = el_sources_new(&lines->sources);
+	if (err)
+		return err;
+	lines->in_section = calloc(n_functions + 1, sizeof(*lines->in_section));
+	lines->has_lines = calloc(n_functions + 1, sizeof(*lines->has_lines));
+	lines->folder = getcwd(NULL, 0);
+	if (!lines->folder)
+		lines->folder = strdup("");
+	return lines->in_section && lines->has_lines && lines->folder ? 0 : -ENOMEM;
+}
+
+int el_lines_init(const struct el_report_call *call, struct el_lines *ret)
+{
+	int err;
+
+	*ret = (struct el_lines){.call = call};
+	err = make_parts(ret);
+	if (!err)
+		err = collect_rows(ret);
+	if (!err)
+		err = make_sections(ret);
+	if (!err)
+		err = collect_inlined(ret);
+	if (!err) {
+		if (ret->sections.n)
+			qsort(ret->sections.at, ret->sections.n, sizeof(*ret->sections.at),
+			      by_rank);
+		err = choose_lines(ret);
+	}
+	if (err)
+		el_lines_deinit(ret);
+	return err;
+}
+
+void el_lines_deinit(struct el_lines *lines)
+{
+	el_view_free(lines->view);
+	el_view_free(lines->functions);
+	el_sources_free(lines->sources);
+	free(lines->folder);
+	free(lines->in_section);
+	free(lines->has_lines);
+	el_vec_deinit(&lines->sections);
+	el_vec_deinit(&lines->lines);
+	el_vec_deinit(&lines->order);
+	el_vec_deinit(&lines->inlined);
+	*lines = (struct el_lines){0};
+}
