@@ -17,7 +17,7 @@
 #include "base/cleanup.h"
 #include "user/fetch/fetcher.h"
 #include "user/symbolize/channel.h"
-#include "user/symbolize/children.h"
+#include "user/symbolize/workers.h"
 #include "user/symbolize/mirror.h"
 #include "user/symbolize/parser_process.h"
 #include "user/symbolize/protocol.h"
@@ -53,7 +53,7 @@ static uint64_t now_ms(void)
 static void fetcher_body(void *context)
 {
 	(void)context;
-	el_fetcher_main(EL_CHILD_SOCKET);
+	el_fetcher_main(EL_WORKER_SOCKET);
 }
 
 static int socket_pair(int *ret_ours, int *ret_theirs)
@@ -67,11 +67,11 @@ static int socket_pair(int *ret_ours, int *ret_theirs)
 	return 0;
 }
 
-static enum el_child_end end_child(struct el_parser *parser, pid_t *pid, bool gone)
+static enum el_worker_end end_worker(struct el_parser *parser, pid_t *pid, bool gone)
 {
-	enum el_child_end end = el_child_end(*pid, gone);
+	enum el_worker_end end = el_worker_end(*pid, gone);
 
-	if (end == EL_CHILD_UNKNOWN)
+	if (end == EL_WORKER_UNKNOWN)
 		(void)el_vec_push(&parser->unreaped, *pid);
 	*pid = 0;
 	return end;
@@ -91,18 +91,18 @@ static void reap_late(struct el_parser *parser)
 /* *ret: the end of its socket that the parser gets. */
 static int start_fetcher(struct el_parser *parser, int *ret)
 {
-	struct el_child child = {.name = "everline-fetch", .n_sockets = 1, .body = fetcher_body};
+	struct el_worker worker = {.name = "everline-fetch", .n_sockets = 1, .body = fetcher_body};
 	el_auto_fd int ours = -1, theirs = -1;
 	int err;
 
 	reap_late(parser);
 	if (parser->fetcher)
-		end_child(parser, &parser->fetcher, false);
+		end_worker(parser, &parser->fetcher, false);
 	err = socket_pair(&ours, &theirs);
 	if (err)
 		return err;
-	child.sockets[0] = theirs;
-	err = el_child_start(&child, &parser->fetcher);
+	worker.sockets[0] = theirs;
+	err = el_worker_start(&worker, &parser->fetcher);
 	if (!err)
 		*ret = el_take_fd(&ours);
 	return err;
@@ -112,7 +112,7 @@ static int start(struct el_parser *parser)
 {
 	el_auto_fd int fetcher = -1, requests = -1, their_requests = -1, upcalls = -1,
 		       their_upcalls = -1;
-	struct el_child child = {
+	struct el_worker worker = {
 		.name = "everline-parser",
 		.n_sockets = EL_N_PARSER_SOCKETS,
 		.address_space = ADDRESS_SPACE,
@@ -127,10 +127,10 @@ static int start(struct el_parser *parser)
 		err = socket_pair(&upcalls, &their_upcalls);
 	if (err)
 		return err;
-	child.sockets[EL_PARSER_SOCKET_REQUESTS] = their_requests;
-	child.sockets[EL_PARSER_SOCKET_UPCALLS] = their_upcalls;
-	child.sockets[EL_PARSER_SOCKET_FETCHER] = fetcher;
-	err = el_child_start(&child, &parser->pid);
+	worker.sockets[EL_PARSER_SOCKET_REQUESTS] = their_requests;
+	worker.sockets[EL_PARSER_SOCKET_UPCALLS] = their_upcalls;
+	worker.sockets[EL_PARSER_SOCKET_FETCHER] = fetcher;
+	err = el_worker_start(&worker, &parser->pid);
 	if (err)
 		return err;
 	parser->requests = el_take_fd(&requests);
@@ -142,7 +142,7 @@ static int start(struct el_parser *parser)
 static void bury(struct el_parser *parser, int err)
 {
 	bool gone = err == -ECONNRESET || err == -EPIPE;
-	enum el_child_end end;
+	enum el_worker_end end;
 	bool guilty;
 
 	if (!parser->pid)
@@ -150,8 +150,8 @@ static void bury(struct el_parser *parser, int err)
 	close(parser->requests);
 	close(parser->upcalls);
 	parser->requests = parser->upcalls = -1;
-	end = end_child(parser, &parser->pid, gone);
-	guilty = err == -ETIMEDOUT || err == -EBADMSG || (gone && end == EL_CHILD_CRASHED);
+	end = end_worker(parser, &parser->pid, gone);
+	guilty = err == -ETIMEDOUT || err == -EBADMSG || (gone && end == EL_WORKER_CRASHED);
 	parser->stats.parser_restarts++;
 	parser->stats.quarantined += el_quarantine_on_death(&parser->quarantine, guilty);
 }
@@ -373,9 +373,9 @@ void el_parser_free(struct el_parser *parser)
 	if (parser->upcalls >= 0)
 		close(parser->upcalls);
 	if (parser->pid)
-		end_child(parser, &parser->pid, false);
+		end_worker(parser, &parser->pid, false);
 	if (parser->fetcher)
-		end_child(parser, &parser->fetcher, false);
+		end_worker(parser, &parser->fetcher, false);
 	el_vec_deinit(&parser->unreaped);
 	el_mirror_deinit(&parser->mirror);
 	el_quarantine_deinit(&parser->quarantine);

@@ -11,7 +11,7 @@
 
 #include "user/fetch/fetcher.h"
 #include "user/symbolize/channel.h"
-#include "user/symbolize/children.h"
+#include "user/symbolize/workers.h"
 #include "user/symbolize/protocol.h"
 
 const struct el_symbolizer_calls el_symbolizer_calls = {
@@ -36,7 +36,7 @@ struct server {
 static int renew_fetcher(void *context)
 {
 	struct server *server = context;
-	int upcalls = EL_CHILD_SOCKET + EL_PARSER_SOCKET_UPCALLS;
+	int upcalls = EL_WORKER_SOCKET + EL_PARSER_SOCKET_UPCALLS;
 	int fd;
 
 	el_parsing_progress(server->process->page);
@@ -217,7 +217,7 @@ static int answer(struct server *server, const struct el_channel *channel, int e
 /* Until the other side is gone or talks nonsense. */
 static void serve(struct server *server)
 {
-	struct el_channel channel = {.fd = EL_CHILD_SOCKET + EL_PARSER_SOCKET_REQUESTS};
+	struct el_channel channel = {.fd = EL_WORKER_SOCKET + EL_PARSER_SOCKET_REQUESTS};
 	struct el_buffer message = {0};
 	uint32_t type;
 
@@ -256,7 +256,7 @@ void el_parser_process_main(void *context)
 		.now = now,
 	};
 
-	if (el_fetcher_client_new(EL_CHILD_SOCKET + EL_PARSER_SOCKET_FETCHER, &fetcher))
+	if (el_fetcher_client_new(EL_WORKER_SOCKET + EL_PARSER_SOCKET_FETCHER, &fetcher))
 		_exit(1);
 	el_fetcher_client_on_hang(fetcher, renew_fetcher, &server);
 	el_fetcher_client_source(fetcher, &server.fetcher);

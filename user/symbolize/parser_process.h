@@ -24,7 +24,7 @@ struct el_symbolizer_calls {
 };
 extern const struct el_symbolizer_calls el_symbolizer_calls;
 
-/* As el_child.sockets of the parser process, in this order. */
+/* As el_worker.sockets of the parser process, in this order. */
 enum el_parser_socket {
 	EL_PARSER_SOCKET_REQUESTS, /* protocol.h */
 	EL_PARSER_SOCKET_UPCALLS,  /* a byte asks for a new fetcher, a byte with its socket comes

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See children.h. Between fork and body only what is safe after a fork from any process of ours. */
-#include "user/symbolize/children.h"
+/* See workers.h. Between fork and body only what is safe after a fork from any process of ours. */
+#include "user/symbolize/workers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void limit_resources(const struct el_child *child)
+static void limit_resources(const struct el_worker *worker)
 {
 	struct rlimit limit = {0, 0};
 
@@ -44,40 +44,41 @@ static void limit_resources(const struct el_child *child)
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 #ifndef EL_SHADOW_MEMORY
-	if (child->address_space) {
-		limit.rlim_cur = limit.rlim_max = child->address_space;
+	if (worker->address_space) {
+		limit.rlim_cur = limit.rlim_max = worker->address_space;
 		setrlimit(RLIMIT_AS, &limit);
 	}
 #else
-	(void)child;
+	(void)worker;
 #endif
 }
 
 /* Moves the sockets to their places and closes everything but them and stderr. 0 or -1. */
-static int arrange_descriptors(const struct el_child *child)
+static int arrange_descriptors(const struct el_worker *worker)
 {
-	int high[EL_CHILD_SOCKETS_MAX];
+	int high[EL_WORKER_SOCKETS_MAX];
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (null < 0)
 		return -1;
 	/* First out of the way, so that no move lands on a socket still to be moved. */
-	for (size_t i = 0; i < child->n_sockets; i++) {
-		high[i] = fcntl(child->sockets[i], F_DUPFD, EL_CHILD_SOCKET + EL_CHILD_SOCKETS_MAX);
+	for (size_t i = 0; i < worker->n_sockets; i++) {
+		high[i] = fcntl(worker->sockets[i], F_DUPFD,
+				EL_WORKER_SOCKET + EL_WORKER_SOCKETS_MAX);
 		if (high[i] < 0)
 			return -1;
 	}
-	for (size_t i = 0; i < child->n_sockets; i++) {
-		if (dup2(high[i], EL_CHILD_SOCKET + i) < 0)
+	for (size_t i = 0; i < worker->n_sockets; i++) {
+		if (dup2(high[i], EL_WORKER_SOCKET + i) < 0)
 			return -1;
 	}
 	/* Standard input and output stay taken, so that no file gets their numbers. */
 	if (dup2(null, 0) < 0 || dup2(null, 1) < 0)
 		return -1;
-	return close_range(EL_CHILD_SOCKET + child->n_sockets, ~0u, 0);
+	return close_range(EL_WORKER_SOCKET + worker->n_sockets, ~0u, 0);
 }
 
-int el_child_start(const struct el_child *child, pid_t *ret)
+int el_worker_start(const struct el_worker *worker, pid_t *ret)
 {
 	pid_t parent = getpid();
 	pid_t pid = fork();
@@ -85,16 +86,16 @@ int el_child_start(const struct el_child *child, pid_t *ret)
 	if (pid < 0)
 		return -errno;
 	if (!pid) {
-		prctl(PR_SET_NAME, child->name);
+		prctl(PR_SET_NAME, worker->name);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		/* The parent may have died before the line above. */
 		if (getppid() != parent)
 			_exit(1);
 		reset_signals();
-		if (arrange_descriptors(child))
+		if (arrange_descriptors(worker))
 			_exit(1);
-		limit_resources(child);
-		child->body(child->context);
+		limit_resources(worker);
+		worker->body(worker->context);
 		_exit(1);
 	}
 	*ret = pid;
@@ -121,17 +122,17 @@ static bool reap(pid_t pid, unsigned int ms, int *ret_status)
 	}
 }
 
-enum el_child_end el_child_end(pid_t pid, bool gone)
+enum el_worker_end el_worker_end(pid_t pid, bool gone)
 {
 	int status;
 
 	if (gone && reap(pid, 1000, &status)) {
 		if (WIFSIGNALED(status) &&
 		    (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM))
-			return EL_CHILD_KILLED;
-		return EL_CHILD_CRASHED;
+			return EL_WORKER_KILLED;
+		return EL_WORKER_CRASHED;
 	}
 	kill(pid, SIGKILL);
 	reap(pid, 200, &status);
-	return EL_CHILD_UNKNOWN;
+	return EL_WORKER_UNKNOWN;
 }
