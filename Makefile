@@ -43,7 +43,7 @@ WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 -I. -I$(O) -D_GNU_SOURCE -DEL_VERSION='"$(VERSION)"' $(WARNINGS) $(WERROR) $(CFLAGS) -MMD -MP
 LDFLAGS ?=
-LIBS := -lbpf -ldw -lelf -lcapstone -ljansson -lz -lzstd
+LIBS := -lbpf -ldw -lelf -lcapstone -ljansson -lz -lzstd -lm
 # Static: Debian ships no shared libiberty.
 DEMANGLER := -liberty
 ifneq ($(SAN),)
