@@ -98,14 +98,17 @@ static struct el_view_row frame_key(const struct el_view *view, uint32_t locatio
 	default:
 		break;
 	}
-	if (view->by == EL_VIEW_BY_MODULE || view->by == EL_VIEW_BY_ADDRESS || !function)
+	if (view->by == EL_VIEW_BY_MODULE) {
 		key.object = object_of(profile, location);
-	if (view->by != EL_VIEW_BY_MODULE) {
-		key.file = profile->functions.at[function].file;
-		key.miss = function ? 0 : location->miss;
+		return key;
 	}
-	if (view->by == EL_VIEW_BY_FILE && key.file)
-		key.object = key.miss = 0;
+	key.file = profile->functions.at[function].file;
+	if (view->by == EL_VIEW_BY_ADDRESS || !(view->by == EL_VIEW_BY_FILE ? key.file : function))
+		key.object = object_of(profile, location);
+	if (!function)
+		key.miss = location->miss;
+	else if (view->by == EL_VIEW_BY_FILE && !key.file)
+		key.miss = EL_MISS_NO_LINE;
 	return key;
 }
 

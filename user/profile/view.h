@@ -62,12 +62,13 @@ struct el_view_row {
 	uint32_t function; /* line, function; address: of the innermost line. 0: nothing is known */
 	uint32_t line;     /* line, address */
 	uint32_t file;     /* string; line, function, file, address */
-	uint32_t object;   /* module, address; line and function when function is 0 */
+	uint32_t object; /* module, address; line and function when function is 0, file when file is
+			  */
 	uint32_t location; /* address */
 	uint32_t process;  /* process, thread */
 	uint32_t tid;      /* thread */
 	uint32_t thread;   /* string; thread */
-	uint16_t miss;     /* enum el_miss, when function is 0 */
+	uint16_t miss;     /* enum el_miss, when function is 0; file: when file is */
 	bool mine;         /* line, function: the user's own code */
 	uint64_t flat;
 	uint64_t cum;

@@ -15,6 +15,12 @@ static const char *const names[] = {
 #undef X
 };
 
+static const char *const miss_labels[] = {
+#define X(name, label, sentence) label,
+	EL_MISSES(X)
+#undef X
+};
+
 int el_view_by_find(const char *name, enum el_view_by *ret)
 {
 	for (int by = 0; by < EL_N_VIEWS; by++) {
@@ -48,7 +54,7 @@ static size_t unknown_name(const struct el_view *view, const struct el_view_row 
 			   size_t size)
 {
 	const char *path = base_name(text_of(view, view->profile->objects.at[row->object].path));
-	const char *why = row->miss ? el_miss_label(row->miss) : "no stack";
+	const char *why = row->miss ? miss_labels[row->miss] : "no stack";
 	bool bracketed = *path == '[';
 
 	if (!*path)
