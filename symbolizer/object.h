@@ -29,6 +29,8 @@ void el_objects_free(struct el_objects *objects);
 /* Gives back indexes, least recently used first, down to `limit` bytes. */
 void el_objects_evict(struct el_objects *objects, size_t limit);
 size_t el_objects_bytes(const struct el_objects *objects);
+/* Compile units indexed so far, evicted ones included. */
+uint64_t el_objects_units_indexed(const struct el_objects *objects);
 
 /*
  * The object of a file mapping, a reference for the caller: one that is
