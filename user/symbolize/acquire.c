@@ -116,21 +116,17 @@ int el_acquire_first_sight(struct el_acquire *acquire, uint32_t id, uint64_t tim
 int el_acquire_kernel(struct el_acquire *acquire)
 {
 	const struct el_image image = {0};
-	const struct el_mapping mapping = {
-		.id = EL_KERNEL_MAPPING,
-		.flags = EL_MAPPING_KERNEL,
-		.start = 1ull << 63,
-		.end = UINT64_MAX,
-		.path = "[kernel]",
-	};
+	const struct el_process_mapping *all;
+	size_t n = 0;
 	int err;
 
 	if (acquire->kernel)
 		return 0;
 	acquire->kernel = true;
 	err = el_parser_add_image(acquire->parser, &image);
-	if (!err)
-		err = el_parser_add_mapping(acquire->parser, 0, &mapping);
+	all = el_process_mappings(acquire->processes, 0, &n);
+	for (size_t i = 0; !err && i < n; i++)
+		err = el_parser_add_mapping(acquire->parser, 0, &all[i].mapping);
 	return grave(err);
 }
 

@@ -11,9 +11,6 @@
 #include "user/process/process.h"
 #include "user/symbolize/parser.h"
 
-/* The mapping id that the join gives to the kernel; el_processes counts from 1. */
-#define EL_KERNEL_MAPPING UINT32_MAX
-
 struct el_acquire_image {
 	uint32_t id; /* 0: the row is free */
 	uint32_t pid;

@@ -112,8 +112,8 @@ static int stand_in(struct el_fold_locations *locations, const struct el_mapping
 	return err ? err : el_profile_build_object(locations->builder, &row, ret);
 }
 
-static int find_mapping(struct el_fold_locations *locations, const struct el_fold_place *place,
-			const struct el_mapping *mapping, uint32_t object, uint32_t *ret)
+static int find_mapping(struct el_fold_locations *locations, const struct el_mapping *mapping,
+			uint32_t object, uint32_t *ret)
 {
 	struct el_profile_mapping row = {.object = object};
 	int err = 0;
@@ -124,9 +124,6 @@ static int find_mapping(struct el_fold_locations *locations, const struct el_fol
 		row.offset = mapping->offset;
 		if (!object)
 			err = stand_in(locations, mapping, &row.object);
-	} else if (!place->image) {
-		row.start = 1ull << 63;
-		row.limit = UINT64_MAX;
 	}
 	if (err)
 		return err;
@@ -180,7 +177,7 @@ int el_fold_location(struct el_fold_locations *locations, const struct el_fold_p
 		row.miss = found.mapping ? EL_MISS_NO_FUNCTION : EL_MISS_NO_MAPPING;
 	err = find_object(locations, made, answer, location->object, &object);
 	if (!err)
-		err = find_mapping(locations, place, found.mapping, object, &row.mapping);
+		err = find_mapping(locations, found.mapping, object, &row.mapping);
 	if (!err)
 		err = find_lines(locations, made, answer, location);
 	if (err)

@@ -4,217 +4,20 @@
  * nonsense), every request ends: the parser is ended, its input quarantined, a
  * new one told what the old one knew, and asked again, a bounded number of times.
  */
-#include "user/symbolize/parser.h"
-
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
-#include "user/fetch/fetcher.h"
 #include "user/symbolize/channel.h"
-#include "user/symbolize/workers.h"
-#include "user/symbolize/mirror.h"
-#include "user/symbolize/parser_process.h"
+#include "user/symbolize/parser_life.h"
 #include "user/symbolize/protocol.h"
 
 #define DEADLINE_MS 20000
-#define DEADLINES_MAX 16     /* of one wait, however busy the parser claims to be */
 #define RESTARTS_MAX 8       /* of one request */
 #define QUERIES_AT_ONCE 4096 /* bounds an answer, and what one bad input can cost */
-#define ADDRESS_SPACE (8ull << 30)
-
-struct el_parser {
-	struct el_parser_process process;
-	unsigned int deadline_ms;
-	int requests, upcalls;  /* -1 when the parser is not running */
-	pid_t pid, fetcher;     /* 0: not running */
-	EL_VEC(pid_t) unreaped; /* killed, held in the kernel */
-	struct el_quarantine quarantine;
-	struct el_mirror mirror;
-	struct el_parser_stats stats;
-	struct el_buffer out, in;
-};
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* --- the two processes --- */
-
-static void fetcher_body(void *context)
-{
-	(void)context;
-	el_fetcher_main(EL_WORKER_SOCKET);
-}
-
-static int socket_pair(int *ret_ours, int *ret_theirs)
-{
-	int pair[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-		return -errno;
-	*ret_ours = pair[0];
-	*ret_theirs = pair[1];
-	return 0;
-}
-
-static enum el_worker_end end_worker(struct el_parser *parser, pid_t *pid, bool gone)
-{
-	enum el_worker_end end = el_worker_end(*pid, gone);
-
-	if (end == EL_WORKER_UNKNOWN)
-		(void)el_vec_push(&parser->unreaped, *pid);
-	*pid = 0;
-	return end;
-}
-
-static void reap_late(struct el_parser *parser)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < parser->unreaped.n; i++) {
-		if (!waitpid(parser->unreaped.at[i], NULL, WNOHANG))
-			parser->unreaped.at[n++] = parser->unreaped.at[i];
-	}
-	parser->unreaped.n = n;
-}
-
-/* *ret: the end of its socket that the parser gets. */
-static int start_fetcher(struct el_parser *parser, int *ret)
-{
-	struct el_worker worker = {.name = "everline-fetch", .n_sockets = 1, .body = fetcher_body};
-	el_auto_fd int ours = -1, theirs = -1;
-	int err;
-
-	reap_late(parser);
-	if (parser->fetcher)
-		end_worker(parser, &parser->fetcher, false);
-	err = socket_pair(&ours, &theirs);
-	if (err)
-		return err;
-	worker.sockets[0] = theirs;
-	err = el_worker_start(&worker, &parser->fetcher);
-	if (!err)
-		*ret = el_take_fd(&ours);
-	return err;
-}
-
-static int start(struct el_parser *parser)
-{
-	el_auto_fd int fetcher = -1, requests = -1, their_requests = -1, upcalls = -1,
-		       their_upcalls = -1;
-	struct el_worker worker = {
-		.name = "everline-parser",
-		.n_sockets = EL_N_PARSER_SOCKETS,
-		.address_space = ADDRESS_SPACE,
-		.body = el_parser_process_main,
-		.context = &parser->process,
-	};
-	int err = start_fetcher(parser, &fetcher);
-
-	if (!err)
-		err = socket_pair(&requests, &their_requests);
-	if (!err)
-		err = socket_pair(&upcalls, &their_upcalls);
-	if (err)
-		return err;
-	worker.sockets[EL_PARSER_SOCKET_REQUESTS] = their_requests;
-	worker.sockets[EL_PARSER_SOCKET_UPCALLS] = their_upcalls;
-	worker.sockets[EL_PARSER_SOCKET_FETCHER] = fetcher;
-	err = el_worker_start(&worker, &parser->pid);
-	if (err)
-		return err;
-	parser->requests = el_take_fd(&requests);
-	parser->upcalls = el_take_fd(&upcalls);
-	return 0;
-}
-
-/* The parser failed with `err`: ends it and puts what it was at into quarantine. */
-static void bury(struct el_parser *parser, int err)
-{
-	bool gone = err == -ECONNRESET || err == -EPIPE;
-	enum el_worker_end end;
-	bool guilty;
-
-	if (!parser->pid)
-		return;
-	close(parser->requests);
-	close(parser->upcalls);
-	parser->requests = parser->upcalls = -1;
-	end = end_worker(parser, &parser->pid, gone);
-	guilty = err == -ETIMEDOUT || err == -EBADMSG || (gone && end == EL_WORKER_CRASHED);
-	parser->stats.parser_restarts++;
-	parser->stats.quarantined += el_quarantine_on_death(&parser->quarantine, guilty);
-}
-
-/* --- talking --- */
-
-/* The parser's fetcher hangs or died: a new one. Failure closes the parser's wait with an answer
- * without socket. */
-static void serve_upcall(struct el_parser *parser)
-{
-	el_auto_fd int fetcher = -1;
-	int stray = el_channel_receive_fd(parser->upcalls);
-
-	if (stray >= 0) {
-		close(stray); /* no honest parser sends one */
-		return;
-	}
-	if (stray != -ENOENT)
-		return;
-	parser->stats.fetcher_restarts++;
-	if (start_fetcher(parser, &fetcher))
-		fetcher = -1;
-	el_channel_send_fd(parser->upcalls, fetcher);
-}
-
-static int wait_ready(void *context, short events)
-{
-	struct el_parser *parser = context;
-	uint64_t steps = el_quarantine_steps(&parser->quarantine);
-	uint64_t begin = now_ms(), last = begin;
-
-	for (;;) {
-		struct pollfd fds[] = {{.fd = parser->requests, .events = events},
-				       {.fd = parser->upcalls, .events = POLLIN}};
-		uint64_t now = now_ms();
-		int n;
-
-		if (now - last >= parser->deadline_ms) {
-			uint64_t steps_now = el_quarantine_steps(&parser->quarantine);
-
-			if (steps_now == steps ||
-			    now - begin >= (uint64_t)parser->deadline_ms * DEADLINES_MAX)
-				return -ETIMEDOUT;
-			steps = steps_now;
-			last = now;
-		}
-		n = poll(fds, 2, parser->deadline_ms - (now - last));
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n <= 0)
-			continue;
-		if (fds[1].revents & POLLIN)
-			serve_upcall(parser);
-		if (fds[0].revents)
-			return 0;
-		if (fds[1].revents & (POLLHUP | POLLERR))
-			return -ECONNRESET;
-	}
-}
 
 static int write_out(struct el_parser *parser, enum el_parser_message type)
 {
-	const struct el_channel channel = {parser->requests, wait_ready, parser};
+	const struct el_channel channel = {parser->requests, el_parser_wait, parser};
 
 	if (parser->out.err)
 		return parser->out.err;
@@ -253,13 +56,13 @@ static int ensure(struct el_parser *parser)
 
 	if (parser->pid)
 		return 0;
-	err = start(parser);
+	err = el_parser_start(parser);
 	for (size_t i = 0; !err && i < parser->mirror.images.n; i++) {
 		if (!parser->mirror.images.at[i].dropped)
 			err = replay_image(parser, &parser->mirror.images.at[i]);
 	}
 	if (err)
-		bury(parser, err);
+		el_parser_bury(parser, err);
 	return err;
 }
 
@@ -271,7 +74,7 @@ static int tell(struct el_parser *parser, enum el_parser_message type)
 
 		if (!err)
 			return 0;
-		bury(parser, err);
+		el_parser_bury(parser, err);
 	}
 	return ensure(parser);
 }
@@ -283,7 +86,7 @@ typedef int take_answer(struct el_cursor *cursor, void *context);
 static int ask_once(struct el_parser *parser, enum el_parser_message type, take_answer *take,
 		    void *context, int *ret)
 {
-	const struct el_channel channel = {parser->requests, wait_ready, parser};
+	const struct el_channel channel = {parser->requests, el_parser_wait, parser};
 	struct el_cursor cursor;
 	uint32_t answer_type, number;
 	int err = write_out(parser, type);
@@ -321,7 +124,7 @@ static int ask(struct el_parser *parser, enum el_parser_message type, put_reques
 			return answer;
 		if (err == -ENOMEM && parser->out.err)
 			return err;
-		bury(parser, err);
+		el_parser_bury(parser, err);
 	}
 	return err == -ENOMEM ? err : -EIO;
 }
@@ -346,7 +149,7 @@ int el_parser_new_over(const struct el_parser_options *options,
 		.page = parser->quarantine.page,
 	};
 	if (!err)
-		err = start(parser);
+		err = el_parser_start(parser);
 	if (err) {
 		el_parser_free(parser);
 		return el_error_set(error, err,
@@ -368,15 +171,7 @@ void el_parser_free(struct el_parser *parser)
 {
 	if (!parser)
 		return;
-	if (parser->requests >= 0)
-		close(parser->requests);
-	if (parser->upcalls >= 0)
-		close(parser->upcalls);
-	if (parser->pid)
-		end_worker(parser, &parser->pid, false);
-	if (parser->fetcher)
-		end_worker(parser, &parser->fetcher, false);
-	el_vec_deinit(&parser->unreaped);
+	el_parser_stop(parser);
 	el_mirror_deinit(&parser->mirror);
 	el_quarantine_deinit(&parser->quarantine);
 	el_buffer_deinit(&parser->out);

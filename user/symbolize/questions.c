@@ -35,17 +35,15 @@ void el_questions_deinit(struct el_questions *questions)
 static const struct el_mapping *mapping_at(const struct el_questions *questions, uint32_t image,
 					   uint64_t addr, uint64_t time_ns)
 {
-	const struct el_process_mapping *row;
+	const struct el_process_mapping *row =
+		el_process_mapping_at(questions->processes, image, addr, time_ns);
 
-	if (!image)
-		return NULL;
-	row = el_process_mapping_at(questions->processes, image, addr, time_ns);
 	return row ? &row->mapping : NULL;
 }
 
-static bool lasts(uint32_t image, const struct el_mapping *mapping)
+static bool lasts(const struct el_mapping *mapping)
 {
-	return !image || !el_acquire_is_jit(mapping);
+	return !el_acquire_is_jit(mapping);
 }
 
 /* The key of an answer that holds for every process that maps the same file; false without a build
@@ -69,11 +67,9 @@ static struct el_known_key own_key(uint32_t image, const struct el_mapping *mapp
 {
 	return (struct el_known_key){
 		.addr = addr,
-		.time_ns = lasts(image, mapping) ? 0 : time_ns,
+		.time_ns = lasts(mapping) ? 0 : time_ns,
 		.image = image,
-		.mapping = mapping ? mapping->id
-			   : image ? 0
-				   : EL_KERNEL_MAPPING,
+		.mapping = mapping ? mapping->id : 0,
 		.pc = pc,
 	};
 }
@@ -95,7 +91,7 @@ int el_questions_frame_at(struct el_questions *questions, uint32_t image, uint64
 	struct el_question question = {
 		.key = key,
 		.image = image,
-		.timed = !lasts(image, mapping),
+		.timed = !lasts(mapping),
 		.query = {.addr = addr, .time_ns = time_ns, .mapping = key.mapping, .pc = pc},
 	};
 	uint64_t hash;
@@ -155,7 +151,7 @@ int el_questions_frame(struct el_questions *questions, uint32_t image, uint64_t 
 	struct el_span *span;
 	int err;
 
-	if (first == last && lasts(image, first))
+	if (first == last && lasts(first))
 		return el_questions_frame_at(questions, image, addr, pc, first_ns);
 	span = find_span(questions, image, addr, pc);
 	if (span) {
@@ -297,9 +293,9 @@ static bool find_at(const struct el_questions *questions, uint32_t image, uint64
 	struct el_known_key key;
 
 	ret->mapping = mapping;
-	ret->known = lasts(image, mapping) ? questions->lasting : &questions->timed;
+	ret->known = lasts(mapping) ? questions->lasting : &questions->timed;
 	ret->location = EL_INDEX_NONE;
-	if (lasts(image, mapping) && shared_key(mapping, addr, pc, &key))
+	if (lasts(mapping) && shared_key(mapping, addr, pc, &key))
 		ret->location = el_known_find(ret->known, &key);
 	if (ret->location == EL_INDEX_NONE) {
 		key = own_key(image, mapping, addr, pc, time_ns);

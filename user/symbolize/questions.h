@@ -65,7 +65,7 @@ bool el_questions_varies(const struct el_questions *questions, uint32_t image, u
 struct el_found_answer {
 	const struct el_known *known;
 	uint32_t location;                /* of known->answer; 0: nobody asked */
-	const struct el_mapping *mapping; /* NULL: none covers it, or the kernel's */
+	const struct el_mapping *mapping; /* NULL: none covers it */
 };
 void el_questions_find(const struct el_questions *questions, uint32_t image, uint64_t addr,
 		       enum el_pc pc, uint64_t time_ns, struct el_found_answer *ret);
