@@ -139,7 +139,9 @@ static bool look_up(struct mapped *mapped, const struct el_place *place, struct 
 	if (place->mapping->flags & EL_MAPPING_VDSO)
 		offset = place->addr - place->mapping->start;
 	found->addr = place->addr;
-	if (!el_object_addr_of_offset(mapped->object, offset, &addr))
+	if (place->mapping->flags & EL_MAPPING_WHOLE)
+		addr = place->addr;
+	else if (!el_object_addr_of_offset(mapped->object, offset, &addr))
 		addr = offset; /* no segment has it: the lookup says why */
 	if (el_object_lookup(mapped->object, addr, place->pc, found))
 		return false;

@@ -84,6 +84,7 @@ enum el_mapping_flags {
 	EL_MAPPING_ANONYMOUS = 1 << 1, /* executable memory without a file */
 	EL_MAPPING_VDSO = 1 << 2,
 	EL_MAPPING_KERNEL = 1 << 3, /* the kernel and its modules: one mapping, image id 0 */
+	EL_MAPPING_WHOLE = 1 << 4, /* with FILE: addresses are the object's own, nothing is mapped */
 };
 
 /* An executable mapping of one image. Ids are the user's, never reused; 0 is none. */
