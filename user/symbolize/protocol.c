@@ -84,7 +84,7 @@ int el_protocol_get_queries(struct el_cursor *cursor, struct el_queries *ret)
 	const void *bytes =
 		n <= EL_QUERIES_MAX ? el_cursor_bytes(cursor, n * sizeof(struct el_query)) : NULL;
 
-	if (!bytes)
+	if (!bytes || cursor->failed)
 		return -EBADMSG;
 	if (el_vec_reserve(&ret->all, n))
 		return -ENOMEM;
