@@ -95,7 +95,7 @@ $(O)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Only the sampler sees the skeletons.
-$(O)/user/sampling/%.o: $(SKELETONS)
+$(filter $(O)/user/sampling/%,$(USER_OBJ)): $(SKELETONS)
 
 # --- BPF ---------------------------------------------------------------------
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-missing-declarations \

@@ -10,14 +10,14 @@
 #include <bpf/bpf_tracing.h>
 #include "bpf/wire.h"
 
-const volatile u64 option_seed;	       /* of the stack IDs */
-const volatile u64 option_ring_half;   /* bytes waiting in the ring that are worth a wake-up */
-const volatile u64 option_longest_gap; /* ns; of the clock. What is beyond is late */
-const volatile u64 option_period;      /* of a counter: a sample's weight */
-const volatile u8 option_clock;
-const volatile u8 option_all;
-const volatile u8 option_user_only;
-const volatile u8 option_exact;
+const volatile uint64_t option_seed;        /* of the stack IDs */
+const volatile uint64_t option_ring_half;   /* bytes waiting in the ring that are worth a wake-up */
+const volatile uint64_t option_longest_gap; /* ns; of the clock. What is beyond is late */
+const volatile uint64_t option_period;      /* of a counter: a sample's weight */
+const volatile uint8_t option_clock;
+const volatile uint8_t option_all;
+const volatile uint8_t option_user_only;
+const volatile uint8_t option_exact;
 
 #include "counters.bpf.h"
 #include "targets.bpf.h"
@@ -41,7 +41,8 @@ struct user_regs {
 };
 
 /* Books the time since the CPU's previous tick; what of it the sample weighs. */
-static __always_inline u64 tick_weight(struct el_cpu_clock *clock, struct el_cpu_counters *on, u64 now)
+static __always_inline u64 tick_weight(struct el_cpu_clock *clock, struct el_cpu_counters *on,
+				       u64 now)
 {
 	u64 elapsed, weight;
 
@@ -60,7 +61,8 @@ static __always_inline u64 tick_weight(struct el_cpu_clock *clock, struct el_cpu
 }
 
 /* A tick has one outcome: its time and its number go to that outcome's two counters. */
-static __always_inline int outcome(struct el_cpu_counters *on, u32 ns_counter, u32 n_counter, u64 weight)
+static __always_inline int outcome(struct el_cpu_counters *on, u32 ns_counter, u32 n_counter,
+				   u64 weight)
 {
 	if (option_clock)
 		count(on, ns_counter, weight);
@@ -81,8 +83,9 @@ static __always_inline bool mappings_changed(const struct el_image_key *image, s
 	return (before >> 32 << 32) == tag;
 }
 
-static __always_inline void read_user_regs(struct bpf_perf_event_data *context, struct task_struct *task,
-					   bool kernel_mode, struct user_regs *ret, u16 *sample_flags)
+static __always_inline void read_user_regs(struct bpf_perf_event_data *context,
+					   struct task_struct *task, bool kernel_mode,
+					   struct user_regs *ret, u16 *sample_flags)
 {
 	struct el_arch_regs regs;
 
@@ -97,13 +100,15 @@ static __always_inline void read_user_regs(struct bpf_perf_event_data *context, 
 	}
 	if (bpf_probe_read_kernel(&regs, sizeof(regs), (void *)bpf_task_pt_regs(task)))
 		return;
-	if (!el_arch_user_mode(&regs)) /* not yet been in user mode, or a kernel worker of the process */
+	if (!el_arch_user_mode(
+		    &regs)) /* not yet been in user mode, or a kernel worker of the process */
 		return;
 	ret->pc = el_arch_pc(&regs);
 	ret->sp = el_arch_sp(&regs);
 	ret->fp = el_arch_fp(&regs);
 	ret->compat = el_arch_compat(&regs);
-	/* After a system call the pc is behind its instruction; after a fault it is the instruction. */
+	/* After a system call the pc is behind its instruction; after a fault it is the
+	 * instruction. */
 	ret->leaf_flags = EL_FRAME_EXACT;
 	if (el_arch_in_syscall(&regs)) {
 		ret->leaf_flags = EL_FRAME_RETURN;
@@ -112,8 +117,9 @@ static __always_inline void read_user_regs(struct bpf_perf_event_data *context, 
 	ret->known = true;
 }
 
-static __always_inline u64 stack_of_user(struct el_scratch *scratch, struct el_cpu_counters *on, u32 cpu,
-					 const struct el_image_key *image, const struct user_regs *regs)
+static __always_inline u64 stack_of_user(struct el_scratch *scratch, struct el_cpu_counters *on,
+					 u32 cpu, const struct el_image_key *image,
+					 const struct user_regs *regs, u16 *sample_flags)
 {
 	u32 end = EL_STACK_END_COMPAT;
 
@@ -126,11 +132,11 @@ static __always_inline u64 stack_of_user(struct el_scratch *scratch, struct el_c
 	if (!regs->compat)
 		end = walk_user(scratch, cpu, regs->sp, regs->fp);
 	count(on, EL_COUNTER_END_ROOT + end, 1);
-	return stack_send(scratch, on, end, false);
+	return stack_send(scratch, on, end, false, sample_flags);
 }
 
-static __always_inline int send_sample(struct bpf_perf_event_data *context, struct el_cpu_counters *on,
-				       u32 cpu, u64 now, u64 weight)
+static __always_inline int send_sample(struct bpf_perf_event_data *context,
+				       struct el_cpu_counters *on, u32 cpu, u64 now, u64 weight)
 {
 	struct task_struct *task = bpf_get_current_task_btf(), *leader = task->group_leader;
 	struct el_image_key image = {
@@ -154,9 +160,9 @@ static __always_inline int send_sample(struct bpf_perf_event_data *context, stru
 		read_user_regs(context, task, kernel_mode, &regs, &flags);
 	scratch = bpf_map_lookup_elem(&scratches, &cpu);
 	if (scratch) {
-		user_stack = stack_of_user(scratch, on, cpu, &image, &regs);
+		user_stack = stack_of_user(scratch, on, cpu, &image, &regs, &flags);
 		if (kernel_mode && !option_user_only)
-			kernel_stack = stack_of_kernel(context, scratch, on);
+			kernel_stack = stack_of_kernel(context, scratch, on, &flags);
 	}
 	sample = bpf_ringbuf_reserve(&records, sizeof(*sample), 0);
 	if (!sample)
@@ -179,8 +185,8 @@ static __always_inline int send_sample(struct bpf_perf_event_data *context, stru
 	return outcome(on, EL_COUNTER_KEPT, EL_COUNTER_RAN_KEPT, weight);
 }
 
-static __always_inline int take_tick(struct bpf_perf_event_data *context, struct el_cpu_counters *on,
-				     u32 cpu, u64 now, u64 weight)
+static __always_inline int take_tick(struct bpf_perf_event_data *context,
+				     struct el_cpu_counters *on, u32 cpu, u64 now, u64 weight)
 {
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 

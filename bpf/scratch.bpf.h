@@ -11,9 +11,9 @@
 #define EL_WINDOW_SIZE 1024
 
 struct el_scratch {
-	u64 hash;	 /* of the frames so far */
-	u64 fp;		 /* of the next frame */
-	u64 low;	 /* the next frame lies above this */
+	u64 hash;        /* of the frames so far */
+	u64 fp;          /* of the next frame */
+	u64 low;         /* the next frame lies above this */
 	u64 window_addr; /* user address of window[0] */
 	u32 n_frames;
 	u32 end; /* enum el_stack_end; EL_WALKING while under way */
@@ -31,7 +31,8 @@ struct el_scratch {
 };
 
 _Static_assert(__builtin_offsetof(struct el_scratch, frames) ==
-		       __builtin_offsetof(struct el_scratch, stack) + sizeof(struct el_record_stack),
+		       __builtin_offsetof(struct el_scratch, stack) +
+			       sizeof(struct el_record_stack),
 	       "the frames follow the record");
 
 #define EL_WALKING 0xff

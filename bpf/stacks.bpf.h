@@ -23,7 +23,8 @@ struct {
 	__uint(max_entries, 4096); /* user space sets it */
 } records SEC(".maps");
 
-static __always_inline void stack_begin(struct el_scratch *scratch, const struct el_image_key *image)
+static __always_inline void stack_begin(struct el_scratch *scratch,
+					const struct el_image_key *image)
 {
 	scratch->n_frames = 0;
 	scratch->stack.image = *image;
@@ -32,8 +33,8 @@ static __always_inline void stack_begin(struct el_scratch *scratch, const struct
 }
 
 /* Sends the body unless it is known; the stack's ID. */
-static __always_inline u64 stack_send(struct el_scratch *scratch, struct el_cpu_counters *on, u32 end,
-				      bool kernel)
+static __always_inline u64 stack_send(struct el_scratch *scratch, struct el_cpu_counters *on,
+				      u32 end, bool kernel, u16 *sample_flags)
 {
 	u32 n = scratch->n_frames, size;
 	u64 id = hash_mix(scratch->hash, n), flags = BPF_RB_NO_WAKEUP, *slot;
@@ -58,6 +59,7 @@ static __always_inline u64 stack_send(struct el_scratch *scratch, struct el_cpu_
 		flags = BPF_RB_FORCE_WAKEUP;
 	if (bpf_ringbuf_output(&records, &scratch->stack, size, flags)) {
 		count(on, EL_COUNTER_STACK_LOST_RING, 1);
+		*sample_flags |= EL_SAMPLE_STACK_LOST;
 		return id;
 	}
 	count(on, EL_COUNTER_STACK_SENT, 1);
@@ -67,7 +69,7 @@ static __always_inline u64 stack_send(struct el_scratch *scratch, struct el_cpu_
 
 /* The kernel's own frames above the user's; they belong to no image. */
 static __always_inline u64 stack_of_kernel(void *context, struct el_scratch *scratch,
-					   struct el_cpu_counters *on)
+					   struct el_cpu_counters *on, u16 *sample_flags)
 {
 	static const struct el_image_key none;
 	long size = bpf_get_stack(context, scratch->addrs, EL_MAX_FRAMES * sizeof(u64), 0);
@@ -78,8 +80,11 @@ static __always_inline u64 stack_of_kernel(void *context, struct el_scratch *scr
 	stack_begin(scratch, &none);
 	for (u32 i = 0; i < EL_MAX_FRAMES && i < n; i++)
 		frame_add(scratch, scratch->addrs[i], EL_FRAME_KERNEL,
-			  i ? EL_FRAME_RETURN : option_exact ? EL_FRAME_EXACT : 0);
-	return stack_send(scratch, on, n < EL_MAX_FRAMES ? EL_STACK_END_ROOT : EL_STACK_END_DEPTH, true);
+			  i              ? EL_FRAME_RETURN
+			  : option_exact ? EL_FRAME_EXACT
+					 : 0);
+	return stack_send(scratch, on, n < EL_MAX_FRAMES ? EL_STACK_END_ROOT : EL_STACK_END_DEPTH,
+			  true, sample_flags);
 }
 
 #endif

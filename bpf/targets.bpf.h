@@ -35,7 +35,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	target.start_ns = child->start_boottime;
 	if (!is_target(from))
-		bpf_map_delete_elem(&targets, &to); /* its id was a target's whose free is still due */
+		bpf_map_delete_elem(&targets,
+				    &to); /* its id was a target's whose free is still due */
 	else if (bpf_map_update_elem(&targets, &to, &target, BPF_ANY))
 		count_shared(EL_COUNTER_TARGET_FULL);
 	return 0;
@@ -58,7 +59,8 @@ int BPF_PROG(on_free, struct task_struct *task)
 	u32 tgid = task->tgid;
 	struct el_target *target;
 
-	/* The leader is freed last; after an exec by another thread the old leader has that thread's id. */
+	/* The leader is freed last; after an exec by another thread the old leader has that
+	 * thread's id. */
 	if (task->pid != task->tgid)
 		return 0;
 	target = bpf_map_lookup_elem(&targets, &tgid);

@@ -57,7 +57,8 @@ __noinline int walk_frames(u32 cpu)
 		addr = el_arch_return_address(words[1]);
 		if (!addr)
 			return scratch->end = EL_STACK_END_ROOT;
-		if (addr < 4096 || addr >= EL_ARCH_USER_END)
+		/* Code is neither at the very bottom, nor in the kernel, nor on the stack. */
+		if (addr < 4096 || addr >= EL_ARCH_USER_END || addr - fp < EL_FRAME_LIMIT)
 			return scratch->end = EL_STACK_END_FRAME_POINTER;
 		frame_add(scratch, addr, EL_FRAME_NATIVE, EL_FRAME_RETURN);
 		scratch->low = fp + 16;

@@ -18,9 +18,9 @@ typedef __u32 uint32_t;
 typedef __u64 uint64_t;
 #endif
 
-#define EL_MAX_FRAMES 127	 /* of one stack record, user or kernel */
-#define EL_MAX_CPUS 1024	 /* slots of the per-CPU arrays */
-#define EL_MAX_EVENTS 4		 /* event sources of one recording */
+#define EL_MAX_FRAMES 127         /* of one stack record, user or kernel */
+#define EL_MAX_CPUS 1024          /* slots of the per-CPU arrays */
+#define EL_MAX_EVENTS 4           /* event sources of one recording */
 #define EL_KNOWN_STACKS (1 << 16) /* slots of the lossy array of stack IDs already sent */
 
 enum el_record_type {
@@ -37,16 +37,19 @@ struct el_record_header {
 
 /* A process between two execs. exec keeps (tgid, start), so exec_id tells the images apart. */
 struct el_image_key {
-	uint32_t tgid;	   /* of the initial PID namespace */
+	uint32_t tgid;     /* of the initial PID namespace */
 	uint32_t exec_id;  /* task_struct.self_exec_id */
 	uint64_t start_ns; /* group leader's start_boottime: /proc/PID/stat field 22, in ns */
 };
 
 enum el_sample_flags {
-	EL_SAMPLE_KERNEL_MODE = 1 << 0,	  /* the tick interrupted kernel code */
-	EL_SAMPLE_SYSCALL = 1 << 1,	  /* and the task was inside a system call */
+	EL_SAMPLE_KERNEL_MODE = 1 << 0,   /* the tick interrupted kernel code */
+	EL_SAMPLE_SYSCALL = 1 << 1,       /* and the task was inside a system call */
 	EL_SAMPLE_KERNEL_THREAD = 1 << 2, /* no user stack to be had */
-	EL_SAMPLE_MM_CHANGED = 1 << 3,	  /* mm->exec_vm differs from the last sample's: re-read the mappings */
+	EL_SAMPLE_MM_CHANGED =
+		1 << 3, /* mm->exec_vm differs from the last sample's: re-read the mappings */
+	EL_SAMPLE_STACK_LOST =
+		1 << 4, /* a body of its stacks found the ring full; a later sample may bring it */
 };
 
 /* One tick of a clock, or one overflow of a counter. */
@@ -57,22 +60,22 @@ struct el_record_sample {
 	uint32_t cpu;
 	uint64_t cgroup_id;
 	uint64_t time_ns;
-	uint64_t weight;       /* clock: ns since the previous tick on this CPU; counter: its period */
+	uint64_t weight; /* clock: ns since the previous tick on this CPU; counter: its period */
 	uint64_t user_stack;   /* ID of a stack record, 0: none */
 	uint64_t kernel_stack; /* likewise */
-	uint16_t event;	       /* index of the event source */
-	uint16_t flags;	       /* enum el_sample_flags */
+	uint16_t event;        /* index of the event source */
+	uint16_t flags;        /* enum el_sample_flags */
 	uint32_t reserved;
 	char comm[16]; /* the thread's, NUL-padded; any bytes */
 };
 
 /* X(name, sentence): why a walk ended. */
-#define EL_STACK_ENDS(X)                                                       \
-	X(ROOT, "the root of the stack was reached")                           \
-	X(DEPTH, "deeper than the frames kept")                                \
-	X(READ, "stack memory could not be read")                              \
-	X(FRAME_POINTER, "no plausible frame pointer")                         \
-	X(NO_USER, "no user registers")                                        \
+#define EL_STACK_ENDS(X)                                                                           \
+	X(ROOT, "the root of the stack was reached")                                               \
+	X(DEPTH, "deeper than the frames kept")                                                    \
+	X(READ, "stack memory could not be read")                                                  \
+	X(FRAME_POINTER, "no plausible frame pointer")                                             \
+	X(NO_USER, "no user registers")                                                            \
 	X(COMPAT, "a 32-bit task")
 
 enum el_stack_end {
@@ -103,13 +106,14 @@ struct el_frame {
 	uint8_t flags; /* enum el_frame_flags */
 };
 
-/* The body of a stack ID, sent before (or, after an overwrite in `known`, again with) a sample. Leaf first. */
+/* The body of a stack ID, sent before (or, after an overwrite in `known`, again with) a sample.
+ * Leaf first. */
 struct el_record_stack {
 	struct el_record_header header;
-	uint64_t id; /* seeded hash over image key and frames; never 0 */
+	uint64_t id;               /* seeded hash over image key and frames; never 0 */
 	struct el_image_key image; /* zero for kernel stacks */
 	uint16_t n_frames;
-	uint8_t end;	/* enum el_stack_end */
+	uint8_t end;    /* enum el_stack_end */
 	uint8_t kernel; /* 1: a kernel stack */
 	uint32_t reserved;
 	struct el_frame frames[];
@@ -122,27 +126,27 @@ struct el_record_stack {
  * Law: ELAPSED = IDLE + FILTERED + KEPT + LOST_RING + LATE (ns, clock source),
  *      RAN = RAN_IDLE + RAN_FILTERED + RAN_KEPT + RAN_LOST_RING (all sources).
  */
-#define EL_COUNTERS(X)                                                         \
-	X(ELAPSED, "ns", "time between ticks")                                 \
-	X(IDLE, "ns", "the CPU was idle")                                      \
-	X(FILTERED, "ns", "not a target")                                      \
-	X(KEPT, "ns", "sent to user space")                                    \
-	X(LOST_RING, "ns", "lost: ring buffer full")                           \
-	X(LATE, "ns", "beyond the longest legal gap between ticks")            \
-	X(RAN, "n", "ticks and events that ran the program")                   \
-	X(RAN_IDLE, "n", "of them on an idle CPU")                             \
-	X(RAN_FILTERED, "n", "of them not of a target")                        \
-	X(RAN_KEPT, "n", "of them sent to user space")                         \
-	X(RAN_LOST_RING, "n", "of them lost: ring buffer full")                \
-	X(STACK_LOST_RING, "n", "stack bodies not sent: ring buffer full")     \
-	X(STACK_SENT, "n", "stack bodies sent")                                \
-	X(TARGET_FULL, "n", "children not followed: target table full")        \
-	X(CLOCK_BACKWARDS, "n", "ticks whose time was before the previous one") \
-	X(END_ROOT, "n", "user stacks walked to the root")                     \
-	X(END_DEPTH, "n", "user stacks cut at the depth limit")                \
-	X(END_READ, "n", "user stacks cut: memory not readable")               \
-	X(END_FRAME_POINTER, "n", "user stacks cut: no plausible frame pointer") \
-	X(END_NO_USER, "n", "samples without user registers")                  \
+#define EL_COUNTERS(X)                                                                             \
+	X(ELAPSED, "ns", "time between ticks")                                                     \
+	X(IDLE, "ns", "the CPU was idle")                                                          \
+	X(FILTERED, "ns", "not a target")                                                          \
+	X(KEPT, "ns", "sent to user space")                                                        \
+	X(LOST_RING, "ns", "lost: ring buffer full")                                               \
+	X(LATE, "ns", "beyond the longest legal gap between ticks")                                \
+	X(RAN, "n", "ticks and events that ran the program")                                       \
+	X(RAN_IDLE, "n", "of them on an idle CPU")                                                 \
+	X(RAN_FILTERED, "n", "of them not of a target")                                            \
+	X(RAN_KEPT, "n", "of them sent to user space")                                             \
+	X(RAN_LOST_RING, "n", "of them lost: ring buffer full")                                    \
+	X(STACK_LOST_RING, "n", "stack bodies not sent: ring buffer full")                         \
+	X(STACK_SENT, "n", "stack bodies sent")                                                    \
+	X(TARGET_FULL, "n", "children not followed: target table full")                            \
+	X(CLOCK_BACKWARDS, "n", "ticks whose time was before the previous one")                    \
+	X(END_ROOT, "n", "user stacks walked to the root")                                         \
+	X(END_DEPTH, "n", "user stacks cut at the depth limit")                                    \
+	X(END_READ, "n", "user stacks cut: memory not readable")                                   \
+	X(END_FRAME_POINTER, "n", "user stacks cut: no plausible frame pointer")                   \
+	X(END_NO_USER, "n", "samples without user registers")                                      \
 	X(END_COMPAT, "n", "32-bit tasks, not walked")
 
 enum el_counter {
@@ -176,7 +180,7 @@ enum el_target_state {
 
 struct el_target {
 	uint64_t start_ns; /* start_boottime of the group leader; 0: not known, any */
-	uint32_t state;	   /* enum el_target_state */
+	uint32_t state;    /* enum el_target_state */
 	uint32_t reserved;
 };
 

@@ -60,8 +60,8 @@ struct task_struct {
 	unsigned int flags;
 	int pid;
 	int tgid;
-	u64 self_exec_id;    /* counts execs of this task; inherited by fork */
-	u64 start_boottime;  /* ns */
+	u64 self_exec_id;   /* counts execs of this task; inherited by fork */
+	u64 start_boottime; /* ns */
 	struct task_struct *group_leader;
 	struct mm_struct *mm;
 } EL_CORE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of event sources: what -e takes, what perf_event_open needs for it, what its values are called. */
+/* The table of event sources: what -e takes, what perf_event_open needs for it, what its values are
+ * called. */
 #ifndef EL_EVENTS_H
 #define EL_EVENTS_H
 
@@ -7,15 +8,15 @@
 #include <stdint.h>
 
 struct el_event_type {
-	const char *name;	 /* "cpu", "page-faults" */
+	const char *name; /* "cpu", "page-faults" */
 	const char *help;
-	uint32_t type;		 /* PERF_TYPE_* */
-	uint64_t config;	 /* PERF_COUNT_* */
-	bool clock;		 /* the period is time, the weight is elapsed time */
-	bool exact;		 /* the leaf is the very instruction */
+	uint32_t type;   /* PERF_TYPE_* */
+	uint64_t config; /* PERF_COUNT_* */
+	bool clock;      /* the period is time, the weight is elapsed time */
+	bool exact;      /* the leaf is the very instruction */
 	uint64_t default_period;
-	const char *value_type;	 /* profile value: "cpu", "page-faults" */
-	const char *value_unit;	 /* "nanoseconds", "count" */
+	const char *value_type; /* profile value: "cpu", "page-faults" */
+	const char *value_unit; /* "nanoseconds", "count" */
 };
 
 /* The row of that name, or NULL. */

@@ -68,7 +68,8 @@ static void parse_mmap2(struct el_cursor *cursor, uint16_t misc, struct el_sideb
 		event->type = EL_SIDEBAND_MMAP;
 }
 
-static void parse_task(struct el_cursor *cursor, enum el_sideband_type type, struct el_sideband *event)
+static void parse_task(struct el_cursor *cursor, enum el_sideband_type type,
+		       struct el_sideband *event)
 {
 	event->type = type;
 	event->pid = el_cursor_u32(cursor);
@@ -86,7 +87,8 @@ static void parse_body(struct el_cursor *cursor, const struct perf_event_header 
 		parse_mmap2(cursor, header->misc, event);
 		break;
 	case PERF_RECORD_COMM:
-		event->type = header->misc & PERF_RECORD_MISC_COMM_EXEC ? EL_SIDEBAND_EXEC : EL_SIDEBAND_COMM;
+		event->type = header->misc & PERF_RECORD_MISC_COMM_EXEC ? EL_SIDEBAND_EXEC
+									: EL_SIDEBAND_COMM;
 		event->pid = el_cursor_u32(cursor);
 		event->tid = el_cursor_u32(cursor);
 		event->text = el_cursor_string(cursor);
@@ -121,7 +123,8 @@ int el_sideband_parse(const void *bytes, size_t size, struct el_sideband *ret)
 	memcpy(&header, bytes, sizeof(header));
 	if (header.size != size)
 		return -EBADMSG;
-	memcpy(&event.time_ns, (const char *)bytes + size - sizeof(event.time_ns), sizeof(event.time_ns));
+	memcpy(&event.time_ns, (const char *)bytes + size - sizeof(event.time_ns),
+	       sizeof(event.time_ns));
 	body = el_cursor_of((const char *)bytes + sizeof(header),
 			    size - sizeof(header) - sizeof(event.time_ns));
 	parse_body(&body, &header, &event);

@@ -28,10 +28,10 @@ enum el_sideband_type {
 struct el_sideband {
 	enum el_sideband_type type;
 	uint64_t time_ns;
-	uint32_t pid, tid;   /* pid: the thread group's; fork: the child's */
-	uint32_t parent_pid; /* fork */
-	uint64_t n;	     /* lost records, or the cgroup's id */
-	const char *text;    /* comm or cgroup path */
+	uint32_t pid, tid;         /* pid: the thread group's; fork: the child's */
+	uint32_t parent_pid;       /* fork */
+	uint64_t n;                /* lost records, or the cgroup's id */
+	const char *text;          /* comm or cgroup path */
 	struct el_mapping mapping; /* id 0 */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See sideband_ring.h. The ring's protocol is that of struct perf_event_mmap_page in linux/perf_event.h. */
+/* See sideband_ring.h. The ring's protocol is that of struct perf_event_mmap_page in
+ * linux/perf_event.h. */
 #include "user/sampling/sideband_ring.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@
 
 #define MAX_RECORD 65536 /* perf_event_header.size has 16 bits */
 
-int el_sideband_ring_init(struct el_sideband_ring *ring, int cpu, size_t size, const char **ret_step)
+int el_sideband_ring_init(struct el_sideband_ring *ring, int cpu, size_t size,
+			  const char **ret_step)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,

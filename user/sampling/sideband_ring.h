@@ -13,16 +13,18 @@
 
 struct el_sideband_ring {
 	int fd;
-	void *memory; /* one page of the kernel's, then `size` bytes of records */
-	size_t size;  /* a power of two */
+	void *memory;    /* one page of the kernel's, then `size` bytes of records */
+	size_t size;     /* a power of two */
 	uint8_t *record; /* of one record that wraps around the end */
 };
 
-/* Where records go; `bytes` are valid during the call. Returns 0 or -errno, which ends the reading. */
+/* Where records go; `bytes` are valid during the call. Returns 0 or -errno, which ends the reading.
+ */
 typedef int el_sideband_take(void *context, const void *bytes, size_t size);
 
 /* -errno of perf_event_open(2) or mmap(2); *ret_step names which. */
-int el_sideband_ring_init(struct el_sideband_ring *ring, int cpu, size_t size, const char **ret_step);
+int el_sideband_ring_init(struct el_sideband_ring *ring, int cpu, size_t size,
+			  const char **ret_step);
 void el_sideband_ring_deinit(struct el_sideband_ring *ring);
 int el_sideband_ring_enable(struct el_sideband_ring *ring);
 
