@@ -81,10 +81,19 @@ static int arrange_descriptors(const struct el_worker *worker)
 int el_worker_start(const struct el_worker *worker, pid_t *ret)
 {
 	pid_t parent = getpid();
-	pid_t pid = fork();
+	sigset_t all, before;
+	pid_t pid;
+	int err;
 
+	/* A Ctrl-C must not reach the worker before it ignores it. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	err = -errno;
+	if (pid)
+		sigprocmask(SIG_SETMASK, &before, NULL);
 	if (pid < 0)
-		return -errno;
+		return err;
 	if (!pid) {
 		prctl(PR_SET_NAME, worker->name);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
