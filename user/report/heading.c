@@ -125,7 +125,8 @@ static void how_much(const struct el_report_call *call, struct el_text *text)
 		el_text_printf(text, " of %u", profile->n_cpus);
 	el_text_printf(text, " cores");
 	if (cores < WAITS_BELOW)
-		el_text_printf(text, machine ? ": mostly idle" : ": it mostly waits");
+		el_text_printf(text, machine ? ": mostly idle"
+					     : ": it mostly waits, and only its CPU time is below");
 	else if (!machine && cores > BUSY_ABOVE && cores < 1 / BUSY_ABOVE)
 		el_text_printf(text, ": CPU-bound");
 }

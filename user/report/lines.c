@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ENOUGH 0.9            /* of what is ranked: then stop */
-#define FIRST_SCREEN_LINES 60 /* source lines, context included */
 #define DEFAULT_CONTEXT 2
 #define MAX_CONTEXT 1000000
 
@@ -104,8 +102,10 @@ static int collect_rows(struct el_lines *lines)
 		if (row->mine)
 			lines->own_self += row->flat;
 		lines->own_self += row->into_mine;
-		if (!row->function || !row->line || !row->file)
+		if (!row->function || !row->line || !row->file) {
+			lines->at_no_line[row->function] += row->flat;
 			continue;
+		}
 		lines->lines_known += row->flat;
 		lines->has_lines[row->function] = true;
 		if (el_report_wants(
@@ -178,143 +178,6 @@ static int collect_inlined(struct el_lines *lines)
 	return err;
 }
 
-/* --- the choice ------------------------------------------------------------ */
-
-struct candidate {
-	uint32_t section, line;
-	uint64_t weight;
-	bool mine;
-};
-
-static int by_weight(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	if (x->mine != y->mine)
-		return y->mine - x->mine;
-	if (x->weight != y->weight)
-		return compare_u64(y->weight, x->weight);
-	return compare_u64(x->line, y->line);
-}
-
-static uint32_t printed_lines(const struct el_lines *lines, const struct el_section *section)
-{
-	uint32_t cursor = 0, from, to, n = 0;
-
-	while (el_section_range(lines, section, &cursor, &from, &to))
-		n += to - from + 1;
-	return n;
-}
-
-static void choose_line(struct el_lines *lines, const struct candidate *candidate, bool chosen)
-{
-	lines->lines.at[candidate->line].chosen = chosen;
-	lines->sections.at[candidate->section].n_chosen += chosen ? 1 : -1;
-}
-
-/* A library's lines are worth showing only with their text. */
-static bool has_text(struct el_lines *lines, struct el_section *section)
-{
-	const char *path = el_report_string(lines->call, section->file);
-	const struct el_source_file *file;
-
-	if (!section->text)
-		section->text = !el_sources_get(lines->sources, path, &file) &&
-						el_source_state(file) == EL_SOURCE_READ
-					? 1
-					: -1;
-	return section->text > 0;
-}
-
-static bool wants_everything(const struct el_report_options *options)
-{
-	return options->all || options->n_files || options->n_functions;
-}
-
-/* Largest first, until 90 % of the user's own code, or of everything when that is less; or a
- * screen. */
-static void choose(struct el_lines *lines, const struct candidate *candidates, size_t n)
-{
-	const struct el_report_options *options = lines->call->options;
-	const struct el_view *view = lines->view;
-	bool everything = wants_everything(options);
-	double min = options->min_given ? options->min_percent : 0;
-	uint64_t covered = 0;
-	uint32_t printed = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct candidate *candidate = &candidates[i];
-		struct el_section *section = &lines->sections.at[candidate->section];
-		double enough = ENOUGH * (candidate->mine ? view->own_total : view->total);
-		uint32_t more;
-
-		if (el_view_percent(view, candidate->weight) < min)
-			continue;
-		if (everything) {
-			choose_line(lines, candidate, true);
-			continue;
-		}
-		if (!candidate->weight || covered >= enough ||
-		    (!candidate->mine && !has_text(lines, section)))
-			continue;
-		more = printed_lines(lines, section);
-		choose_line(lines, candidate, true);
-		more = printed_lines(lines, section) - more;
-		if (printed + more > FIRST_SCREEN_LINES && printed) {
-			choose_line(lines, candidate, false);
-			break;
-		}
-		printed += more;
-		covered += candidate->weight;
-	}
-}
-
-/* Lines within the ranges that will be printed, and the functions they belong to. */
-static void mark_section(struct el_lines *lines, const struct el_section *section)
-{
-	struct el_section_line *at = &lines->lines.at[section->first_line];
-	uint32_t cursor = 0, from, to, i = 0;
-
-	while (el_section_range(lines, section, &cursor, &from, &to)) {
-		while (i < section->n_lines && at[i].line < from)
-			i++;
-		for (; i < section->n_lines && at[i].line <= to; i++)
-			at[i].shown = true;
-	}
-	for (i = 0; i < section->n_lines && section->n_chosen; i++) {
-		for (uint32_t r = 0; r < at[i].n_rows; r++) {
-			uint32_t row = lines->order.at[at[i].first_row + r];
-
-			lines->in_section[lines->view->rows.at[row].function] = true;
-		}
-	}
-}
-
-static int choose_lines(struct el_lines *lines)
-{
-	struct candidate *candidates = calloc(lines->lines.n + 1, sizeof(*candidates));
-	size_t n = 0;
-
-	if (!candidates)
-		return -ENOMEM;
-	for (size_t s = 0; s < lines->sections.n; s++) {
-		const struct el_section *section = &lines->sections.at[s];
-
-		for (uint32_t i = 0; i < section->n_lines; i++) {
-			uint32_t line = section->first_line + i;
-
-			candidates[n++] = (struct candidate){s, line, lines->lines.at[line].weight,
-							     section->mine};
-		}
-	}
-	qsort(candidates, n, sizeof(*candidates), by_weight);
-	choose(lines, candidates, n);
-	free(candidates);
-	for (size_t s = 0; s < lines->sections.n; s++)
-		mark_section(lines, &lines->sections.at[s]);
-	return 0;
-}
-
 bool el_section_range(const struct el_lines *lines, const struct el_section *section,
 		      uint32_t *cursor, uint32_t *ret_from, uint32_t *ret_to)
 {
@@ -384,10 +247,13 @@ static int make_parts(struct el_lines *lines)
 		return err;
 	lines->in_section = calloc(n_functions + 1, sizeof(*lines->in_section));
 	lines->has_lines = calloc(n_functions + 1, sizeof(*lines->has_lines));
+	lines->at_no_line = calloc(n_functions + 1, sizeof(*lines->at_no_line));
 	lines->folder = getcwd(NULL, 0);
 	if (!lines->folder)
 		lines->folder = strdup("");
-	return lines->in_section && lines->has_lines && lines->folder ? 0 : -ENOMEM;
+	return lines->in_section && lines->has_lines && lines->at_no_line && lines->folder
+		       ? 0
+		       : -ENOMEM;
 }
 
 int el_lines_init(const struct el_report_call *call, struct el_lines *ret)
@@ -406,7 +272,7 @@ int el_lines_init(const struct el_report_call *call, struct el_lines *ret)
 		if (ret->sections.n)
 			qsort(ret->sections.at, ret->sections.n, sizeof(*ret->sections.at),
 			      by_rank);
-		err = choose_lines(ret);
+		err = el_lines_choose(ret);
 	}
 	if (err)
 		el_lines_deinit(ret);
@@ -421,6 +287,7 @@ void el_lines_deinit(struct el_lines *lines)
 	free(lines->folder);
 	free(lines->in_section);
 	free(lines->has_lines);
+	free(lines->at_no_line);
 	el_vec_deinit(&lines->sections);
 	el_vec_deinit(&lines->lines);
 	el_vec_deinit(&lines->order);

@@ -47,12 +47,16 @@ struct el_lines {
 	EL_VEC(uint32_t) inlined; /* library rows inlined into the user's own code, largest first */
 	bool *in_section;         /* by function: it has chosen lines */
 	bool *has_lines;          /* by function: some line of it is known */
+	uint64_t *at_no_line;     /* by function: self time whose line is not known */
 	uint64_t own_self;    /* self time of the user's own code with what is inlined into it */
 	uint64_t lines_known; /* self time at known lines */
 };
 
 int el_lines_init(const struct el_report_call *call, struct el_lines *ret);
 void el_lines_deinit(struct el_lines *lines);
+
+/* Marks the lines that are chosen and shown; 0 or -ENOMEM. Part of el_lines_init(). */
+int el_lines_choose(struct el_lines *lines);
 
 /* Lines from..to to print next, beginning the search at *cursor (0 at first); false at the end. */
 bool el_section_range(const struct el_lines *lines, const struct el_section *section,

@@ -2,6 +2,7 @@
 /* See table.h. */
 #include "user/report/table.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,12 @@ static const char *name_of(const struct el_report_call *call, const struct el_vi
 {
 	if (row->function && (call->by == EL_VIEW_BY_LINE || call->by == EL_VIEW_BY_FUNCTION))
 		return el_report_string(call, call->profile->functions.at[row->function].name);
-	el_view_row_name(view, row, room, NAME_SIZE);
+	if (row->function && call->by == EL_VIEW_BY_ADDRESS)
+		snprintf(room, NAME_SIZE, "%016" PRIx64 " %s",
+			 call->profile->locations.at[row->location].addr,
+			 el_report_string(call, call->profile->functions.at[row->function].name));
+	else
+		el_view_row_name(view, row, room, NAME_SIZE);
 	return room;
 }
 
@@ -159,7 +165,7 @@ static void print_row(const struct el_report_call *call, const struct el_view *v
 			el_text_name(text, room, 0);
 		}
 	}
-	el_text_printf(text, "\n");
+	el_text_end_line(text);
 }
 
 static void print_rows(const struct el_report_call *call, const struct el_view *view,
@@ -179,7 +185,7 @@ static void print_rows(const struct el_report_call *call, const struct el_view *
 		el_text_printf(text, "%-*s  kind   %s", (int)columns, el_view_by_name(call->by),
 			       is_code(call) ? " where" : "");
 	el_text_style(text, EL_STYLE_PLAIN);
-	el_text_printf(text, "\n");
+	el_text_end_line(text);
 	for (size_t i = 0; i < n; i++) {
 		sum += view->rows.at[rows[i]].flat;
 		print_row(call, view, &view->rows.at[rows[i]], sum, columns, text);

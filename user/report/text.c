@@ -27,6 +27,13 @@ void el_text_printf(struct el_text *text, const char *format, ...)
 		el_buffer_add(&text->out, made, n);
 }
 
+void el_text_end_line(struct el_text *text)
+{
+	while (text->out.bytes.n && text->out.bytes.at[text->out.bytes.n - 1] == ' ')
+		text->out.bytes.n--;
+	el_buffer_add(&text->out, "\n", 1);
+}
+
 void el_text_style(struct el_text *text, enum el_style style)
 {
 	static const char *const codes[] = {
@@ -88,13 +95,14 @@ const char *el_text_time(uint64_t ns, char *room)
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		double value = ns / units[i].ns;
 
-		/* The smallest value that does not round up into the larger unit. */
-		if (value < (i ? 0.9995 : 0.00995) && !(i == 0 && value >= 0.00995))
+		/* Seconds down to a tenth: most columns hold seconds, and then compare at a glance.
+		 */
+		if (value < (i ? 0.9995 : 0.0995))
 			continue;
 		snprintf(room, ROOM,
-			 value < 10    ? "%.2f%s"
-			 : value < 100 ? "%.1f%s"
-				       : "%.0f%s",
+			 value < 9.995   ? "%.2f%s"
+			 : value < 99.95 ? "%.1f%s"
+					 : "%.0f%s",
 			 value, units[i].unit);
 		return room;
 	}

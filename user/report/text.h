@@ -31,6 +31,8 @@ struct el_text {
 /* Only for text of our own: names go through el_text_name(). */
 __attribute__((format(printf, 2, 3))) void el_text_printf(struct el_text *text, const char *format,
 							  ...);
+/* Ends the line, without blanks at its end. */
+void el_text_end_line(struct el_text *text);
 void el_text_style(struct el_text *text, enum el_style style);
 
 /* An escaped name; returns its columns. `columns` as in el_escape_options, 0: in full. */
