@@ -94,6 +94,11 @@ $(O)/%.o: %.c Makefile
 	$(say) CC $<
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+# .incbin is invisible to -MMD.
+$(O)/user/numba_hook.o: user/numba_hook/sitecustomize.py
+
+$(O)/user/numba_zip.o: user/numba_hook/sitecustomize.py
+
 # Only the sampler sees the skeletons.
 $(filter $(O)/user/sampling/%,$(USER_OBJ)): $(SKELETONS)
 

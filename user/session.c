@@ -19,7 +19,7 @@
 #include "user/launch.h"
 #include "user/numba.h"
 #include "user/progress.h"
-#include "user/target.h"
+#include "user/targets.h"
 
 #define NS_PER_S 1000000000ull
 #define DRAIN_MS 100
@@ -28,7 +28,7 @@
 
 struct session {
 	const struct el_arguments *arguments;
-	struct el_target target;
+	struct el_targets targets;
 	struct el_parser *parser;
 	struct el_sampler *sampler;
 	struct el_join *join;
@@ -83,7 +83,7 @@ static int start_parser(struct session *session, struct el_error *error)
 
 static int start_child(struct session *session, struct el_error *error)
 {
-	char **command = session->target.command;
+	char **command = session->targets.command;
 	int err;
 
 	if (!command)
@@ -96,17 +96,17 @@ static int start_child(struct session *session, struct el_error *error)
 
 static int start_sampler(struct session *session, struct el_error *error)
 {
-	const struct el_target *target = &session->target;
+	const struct el_targets *targets = &session->targets;
 	double duration = session->arguments->duration;
 	struct el_sampler_options options = {
-		.event = target->event,
-		.period = target->period,
-		.pids = target->command ? &session->child.pid : target->pids.at,
-		.n_pids = target->command ? 1 : target->pids.n,
-		.all = target->all,
-		.await_exec = target->command,
+		.event = targets->event,
+		.period = targets->period,
+		.pids = targets->command ? &session->child.pid : targets->pids.at,
+		.n_pids = targets->command ? 1 : targets->pids.n,
+		.all = targets->all,
+		.await_exec = targets->command,
 		.user_only = session->arguments->user_only,
-		.short_run = target->command || (duration > 0 && duration < SHORT_RUN_S),
+		.short_run = targets->command || (duration > 0 && duration < SHORT_RUN_S),
 	};
 
 	return el_sampler_new(&options, &session->sampler, error);
@@ -115,16 +115,16 @@ static int start_sampler(struct session *session, struct el_error *error)
 static int start_join(struct session *session, struct el_error *error)
 {
 	struct el_join_options options = {
-		.event = session->target.event,
-		.period = session->target.period,
+		.event = session->targets.event,
+		.period = session->targets.period,
 	};
 	int err = el_join_new(session->parser, &options, &session->join);
 
 	if (err)
 		return el_error_set(error, err, "cannot start: %s", strerror(-err));
 	el_join_sink(session->join, &session->drain_sink);
-	for (size_t i = 0; i < session->target.pids.n; i++) {
-		pid_t pid = session->target.pids.at[i];
+	for (size_t i = 0; i < session->targets.pids.n; i++) {
+		pid_t pid = session->targets.pids.at[i];
 
 		err = el_join_attach(session->join, pid);
 		if (err == -ESRCH)
@@ -151,12 +151,12 @@ static int start(struct session *session, struct el_error *error)
 		err = start_join(session, error);
 	if (err)
 		return err;
-	session->books.clock = session->target.event->clock;
+	session->books.clock = session->targets.event->clock;
 	session->start_wall_ns = (int64_t)now_of(CLOCK_REALTIME);
 	session->start_ns = session->window_ns = now_of(CLOCK_MONOTONIC);
 	err = el_sampler_start(session->sampler, error);
-	if (!err && session->target.command)
-		err = el_child_release(&session->child, session->target.command, error);
+	if (!err && session->targets.command)
+		err = el_child_release(&session->child, session->targets.command, error);
 	return err;
 }
 
@@ -183,7 +183,7 @@ static int describe(struct session *session, struct el_profile *profile)
 	uint32_t comment;
 	int err;
 
-	for (char **word = session->target.command; word && *word; word++) {
+	for (char **word = session->targets.command; word && *word; word++) {
 		size_t used = strlen(command);
 
 		snprintf(command + used, sizeof(command) - used, "%s%s", used ? " " : "", *word);
@@ -192,7 +192,7 @@ static int describe(struct session *session, struct el_profile *profile)
 	profile->n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	err = el_strings_add(&profile->strings, command, &profile->command);
 	if (!err)
-		err = el_strings_add(&profile->strings, session->target.event->name, &profile->event);
+		err = el_strings_add(&profile->strings, session->targets.event->name, &profile->event);
 	if (!err && sentence && *sentence) {
 		err = el_strings_add(&profile->strings, sentence, &comment);
 		if (!err)
@@ -252,10 +252,10 @@ static void wait_for_events(struct session *session, int timeout_ms)
 
 static bool all_targets_ended(const struct session *session)
 {
-	for (size_t i = 0; i < session->target.pids.n; i++)
-		if (!kill(session->target.pids.at[i], 0) || errno == EPERM)
+	for (size_t i = 0; i < session->targets.pids.n; i++)
+		if (!kill(session->targets.pids.at[i], 0) || errno == EPERM)
 			return false;
-	return session->target.pids.n > 0;
+	return session->targets.pids.n > 0;
 }
 
 static bool over(struct session *session, uint64_t now)
@@ -298,7 +298,7 @@ static void wait_for_child(struct session *session)
 		usleep(10000);
 	if (!el_child_ended(&session->child))
 		fprintf(stderr, "everline: %s (process %d) goes on without being profiled\n",
-			session->target.command[0], session->child.pid);
+			session->targets.command[0], session->child.pid);
 }
 
 static int finish(struct session *session, struct el_error *error)
@@ -324,7 +324,7 @@ static void session_deinit(struct session *session)
 	el_parser_free(session->parser);
 	el_child_deinit(&session->child);
 	el_numba_deinit(&session->numba);
-	el_target_deinit(&session->target);
+	el_targets_deinit(&session->targets);
 	if (session->signal_fd >= 0)
 		close(session->signal_fd);
 }
@@ -338,7 +338,7 @@ int el_session_run(const struct el_arguments *arguments, el_session_sink *sink, 
 		.sink_context = context,
 		.signal_fd = -1,
 	};
-	int err = el_target_of(arguments, &session.target, error);
+	int err = el_targets_of(arguments, &session.targets, error);
 
 	if (err)
 		return err;

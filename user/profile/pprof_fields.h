@@ -132,12 +132,15 @@ enum el_pprof_counter_field {
 	EL_PPROF_COUNTER_VALUE = 4,
 };
 
+/* One column each; what they hold, and in which order, is said in pprof_ticks.h. */
 enum el_pprof_ticks_field {
-	EL_PPROF_TICKS_CPU = 1,    /* packed: CPU number, number of its ticks, in turn */
-	EL_PPROF_TICKS_WEIGHT = 2, /* packed, zigzag: against the weight before on that CPU */
-	EL_PPROF_TICKS_GAP =
-		3, /* packed, zigzag: time since the tick before on that CPU, less the weight */
-	EL_PPROF_TICKS_SAMPLE = 4, /* packed: row of SAMPLE */
+	EL_PPROF_TICKS_CPU = 1,         /* packed: CPU number, number of its ticks, in turn */
+	EL_PPROF_TICKS_WEIGHT_LOW = 2,  /* bytes */
+	EL_PPROF_TICKS_WEIGHT_HIGH = 3, /* packed */
+	EL_PPROF_TICKS_MISSED = 4,      /* packed */
+	EL_PPROF_TICKS_GAP = 5,         /* packed, zigzag */
+	EL_PPROF_TICKS_SAMPLE = 6,      /* packed: row of SAMPLE */
+	EL_PPROF_TICKS_END,
 };
 
 #endif

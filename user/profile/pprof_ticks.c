@@ -2,6 +2,7 @@
 /* See pprof_ticks.h. Differences wrap around, so that any ticks survive, plausible or not. */
 #include "user/profile/pprof_ticks.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -20,15 +21,13 @@ static uint64_t unzigzag(uint64_t value)
 }
 
 struct columns {
-	struct el_buffer cpu, weight, gap, sample;
+	struct el_buffer at[EL_PPROF_TICKS_END]; /* by field number; 0 unused */
 };
 
 static void columns_deinit(struct columns *columns)
 {
-	el_buffer_deinit(&columns->cpu);
-	el_buffer_deinit(&columns->weight);
-	el_buffer_deinit(&columns->gap);
-	el_buffer_deinit(&columns->sample);
+	for (uint32_t i = 0; i < EL_PPROF_TICKS_END; i++)
+		el_buffer_deinit(&columns->at[i]);
 }
 
 struct tick_order {
@@ -45,20 +44,36 @@ static int compare_order(const void *left, const void *right)
 	return (a->tick > b->tick) - (a->tick < b->tick);
 }
 
+/* A tick and what is known of its CPU's tick before. */
+static void encode_tick(struct columns *columns, const struct el_profile_tick *tick, uint64_t time,
+			uint64_t weight)
+{
+	uint64_t change = zigzag(tick->weight - weight);
+	uint64_t gap = tick->time_ns - time - tick->weight;
+	uint64_t missed = 0;
+
+	/* A negative gap is a huge one here; multiplied back with wrap-around it is still right. */
+	if (tick->weight && gap <= UINT64_MAX / 2)
+		missed = (gap + tick->weight / 2) / tick->weight;
+	el_buffer_add_u8(&columns->at[EL_PPROF_TICKS_WEIGHT_LOW], change);
+	el_buffer_add_uleb(&columns->at[EL_PPROF_TICKS_WEIGHT_HIGH], change >> 8);
+	el_buffer_add_uleb(&columns->at[EL_PPROF_TICKS_MISSED], missed);
+	el_buffer_add_uleb(&columns->at[EL_PPROF_TICKS_GAP], zigzag(gap - missed * tick->weight));
+	el_buffer_add_uleb(&columns->at[EL_PPROF_TICKS_SAMPLE], tick->sample);
+}
+
 /* The ticks of one CPU, `n` of them. */
 static void encode_cpu(const struct el_profile *profile, const struct tick_order *order, size_t n,
 		       struct columns *columns)
 {
 	uint64_t time = 0, weight = 0;
 
-	el_buffer_add_uleb(&columns->cpu, order->cpu);
-	el_buffer_add_uleb(&columns->cpu, n);
+	el_buffer_add_uleb(&columns->at[EL_PPROF_TICKS_CPU], order->cpu);
+	el_buffer_add_uleb(&columns->at[EL_PPROF_TICKS_CPU], n);
 	for (size_t i = 0; i < n; i++) {
 		const struct el_profile_tick *tick = &profile->ticks.at[order[i].tick];
 
-		el_buffer_add_uleb(&columns->weight, zigzag(tick->weight - weight));
-		el_buffer_add_uleb(&columns->gap, zigzag(tick->time_ns - time - tick->weight));
-		el_buffer_add_uleb(&columns->sample, tick->sample);
+		encode_tick(columns, tick, time, weight);
 		time = tick->time_ns;
 		weight = tick->weight;
 	}
@@ -81,23 +96,40 @@ int el_pprof_ticks_encode(const struct el_profile *profile, struct el_buffer *re
 			;
 		encode_cpu(profile, order + first, next - first, &columns);
 	}
-	el_protobuf_buffer(ret, EL_PPROF_TICKS_CPU, &columns.cpu);
-	el_protobuf_buffer(ret, EL_PPROF_TICKS_WEIGHT, &columns.weight);
-	el_protobuf_buffer(ret, EL_PPROF_TICKS_GAP, &columns.gap);
-	el_protobuf_buffer(ret, EL_PPROF_TICKS_SAMPLE, &columns.sample);
+	for (uint32_t field = EL_PPROF_TICKS_CPU; field < EL_PPROF_TICKS_END; field++)
+		el_protobuf_buffer(ret, field, &columns.at[field]);
 	columns_deinit(&columns);
 	return ret->err;
+}
+
+/* Advances `tick` to the CPU's next one; false when a column is too short. */
+static bool decode_tick(struct el_cursor *columns, struct el_profile_tick *tick,
+			uint64_t *ret_sample)
+{
+	uint64_t change = el_cursor_u8(&columns[EL_PPROF_TICKS_WEIGHT_LOW]);
+	uint64_t missed = el_cursor_uleb(&columns[EL_PPROF_TICKS_MISSED]);
+	uint64_t gap = unzigzag(el_cursor_uleb(&columns[EL_PPROF_TICKS_GAP]));
+
+	change |= el_cursor_uleb(&columns[EL_PPROF_TICKS_WEIGHT_HIGH]) << 8;
+	*ret_sample = el_cursor_uleb(&columns[EL_PPROF_TICKS_SAMPLE]);
+	for (uint32_t field = EL_PPROF_TICKS_CPU; field < EL_PPROF_TICKS_END; field++) {
+		if (columns[field].failed)
+			return false;
+	}
+	tick->weight += unzigzag(change);
+	tick->time_ns += tick->weight + missed * tick->weight + gap;
+	return true;
 }
 
 int el_pprof_ticks_decode(const void *bytes, size_t size, const uint32_t *rows, size_t n_rows,
 			  struct el_profile_builder *builder)
 {
 	struct el_cursor message = el_cursor_of(bytes, size);
-	struct el_cursor columns[EL_PPROF_TICKS_SAMPLE + 1] = {0};
+	struct el_cursor columns[EL_PPROF_TICKS_END] = {0};
 	struct el_protobuf_field field;
 
 	while (el_protobuf_next(&message, &field)) {
-		if (field.wire == EL_PROTOBUF_BYTES && field.number <= EL_PPROF_TICKS_SAMPLE)
+		if (field.wire == EL_PROTOBUF_BYTES && field.number < EL_PPROF_TICKS_END)
 			columns[field.number] = el_cursor_of(field.bytes, field.size);
 	}
 	if (message.failed)
@@ -107,26 +139,20 @@ int el_pprof_ticks_decode(const void *bytes, size_t size, const uint32_t *rows, 
 		uint64_t n = el_cursor_uleb(&columns[EL_PPROF_TICKS_CPU]);
 		struct el_profile_tick tick = {.cpu = cpu};
 
-		if (columns[EL_PPROF_TICKS_CPU].failed || cpu > UINT32_MAX)
+		if (cpu > UINT32_MAX)
 			return -EINVAL;
 		for (; n; n--) {
-			uint64_t weight = el_cursor_uleb(&columns[EL_PPROF_TICKS_WEIGHT]);
-			uint64_t gap = el_cursor_uleb(&columns[EL_PPROF_TICKS_GAP]);
-			uint64_t sample = el_cursor_uleb(&columns[EL_PPROF_TICKS_SAMPLE]);
+			uint64_t sample;
 			uint32_t position;
 			int err;
 
-			if (columns[EL_PPROF_TICKS_WEIGHT].failed ||
-			    columns[EL_PPROF_TICKS_GAP].failed ||
-			    columns[EL_PPROF_TICKS_SAMPLE].failed || sample >= n_rows)
+			if (!decode_tick(columns, &tick, &sample) || sample >= n_rows)
 				return -EINVAL;
-			tick.weight += unzigzag(weight);
-			tick.time_ns += unzigzag(gap) + tick.weight;
 			tick.sample = rows[sample];
 			err = el_profile_build_tick(builder, &tick, &position);
 			if (err)
 				return err;
 		}
 	}
-	return 0;
+	return columns[EL_PPROF_TICKS_CPU].failed ? -EINVAL : 0;
 }

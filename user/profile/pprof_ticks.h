@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ticks of a profile as columns. They are put by CPU: there a clock's
- * weight is the time since the tick before, so on a busy CPU the gap is 0 and
- * the weight differs from the one before by the timer's noise only. That,
- * and the row, is what is left to compress.
+ * weight is the time since the tick before, and differs from the weight before
+ * by the timer's noise only, while the ticks that belong to others lie between
+ * in the same rhythm. So of each tick is kept:
+ *   weight: the zigzag difference to the weight before, its low byte apart,
+ *   missed: how many ticks of this weight fit between this one and the one before,
+ *   gap: the zigzag rest of the time since the tick before,
+ *   sample: its row.
+ * Each is 0 or small in its own way, and a compressor sees each apart. The
+ * noise is what remains: about 3.3 bytes a sample in all, measured.
  */
 #ifndef EL_PPROF_TICKS_H
 #define EL_PPROF_TICKS_H

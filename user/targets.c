@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See target.h. */
-#include "user/target.h"
+/* See targets.h. */
+#include "user/targets.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ static pid_t leader_of(pid_t pid)
 	return tgid;
 }
 
-static int add_pid(struct el_target *target, const char *text, size_t size, struct el_error *error)
+static int add_pid(struct el_targets *targets, const char *text, size_t size, struct el_error *error)
 {
 	char number[16];
 	char *end;
@@ -47,17 +47,17 @@ static int add_pid(struct el_target *target, const char *text, size_t size, stru
 	if (!leader)
 		return el_error_set(error, -ESRCH,
 				    "-p %ld: there is no such process. It may have ended: look with ps", pid);
-	return el_vec_push(&target->pids, leader);
+	return el_vec_push(&targets->pids, leader);
 }
 
-static int parse_pids(struct el_target *target, const char *text, struct el_error *error)
+static int parse_pids(struct el_targets *targets, const char *text, struct el_error *error)
 {
 	int err = 0;
 
 	while (!err) {
 		size_t size = strcspn(text, ",");
 
-		err = add_pid(target, text, size, error);
+		err = add_pid(targets, text, size, error);
 		if (!text[size])
 			break;
 		text += size + 1;
@@ -65,13 +65,13 @@ static int parse_pids(struct el_target *target, const char *text, struct el_erro
 	return err;
 }
 
-static int choose_event(struct el_target *target, const struct el_arguments *arguments,
+static int choose_event(struct el_targets *targets, const struct el_arguments *arguments,
 			struct el_error *error)
 {
 	const char *name = arguments->event ? arguments->event : "cpu";
 
-	target->event = el_event_type_find(name);
-	if (!target->event) {
+	targets->event = el_event_type_find(name);
+	if (!targets->event) {
 		char names[512] = "";
 
 		for (const struct el_event_type *type = el_event_types; type->name; type++) {
@@ -81,25 +81,25 @@ static int choose_event(struct el_target *target, const struct el_arguments *arg
 		}
 		return el_error_set(error, -EINVAL, "-e %s: no such event. There are: %s", name, names);
 	}
-	if (target->event->clock) {
+	if (targets->event->clock) {
 		if (arguments->count)
 			return el_error_set(error, -EINVAL,
 					    "-c goes with events that are counted, such as -e page-faults; "
 					    "for the cpu clock give -F HZ");
-		target->frequency = arguments->frequency ? arguments->frequency : DEFAULT_HZ;
-		target->period = NS_PER_S / target->frequency;
+		targets->frequency = arguments->frequency ? arguments->frequency : DEFAULT_HZ;
+		targets->period = NS_PER_S / targets->frequency;
 		return 0;
 	}
 	if (arguments->frequency)
 		return el_error_set(error, -EINVAL,
 				    "-F goes with the cpu clock; for -e %s give -c COUNT", name);
-	target->period = arguments->count ? arguments->count : target->event->default_period;
+	targets->period = arguments->count ? arguments->count : targets->event->default_period;
 	return 0;
 }
 
-int el_target_of(const struct el_arguments *arguments, struct el_target *ret, struct el_error *error)
+int el_targets_of(const struct el_arguments *arguments, struct el_targets *ret, struct el_error *error)
 {
-	struct el_target target = {.all = arguments->all_cpus, .command = arguments->command};
+	struct el_targets targets = {.all = arguments->all_cpus, .command = arguments->command};
 	int n_ways = !!arguments->command + !!arguments->pids + !!arguments->all_cpus;
 	int err = 0;
 
@@ -108,18 +108,18 @@ int el_target_of(const struct el_arguments *arguments, struct el_target *ret, st
 				    "nothing to record: give -- COMMAND, -p PID or -a (see --help)");
 	if (n_ways > 1)
 		return el_error_set(error, -EINVAL, "give one of -- COMMAND, -p PID and -a");
-	err = choose_event(&target, arguments, error);
+	err = choose_event(&targets, arguments, error);
 	if (!err && arguments->pids)
-		err = parse_pids(&target, arguments->pids, error);
+		err = parse_pids(&targets, arguments->pids, error);
 	if (err) {
-		el_target_deinit(&target);
+		el_targets_deinit(&targets);
 		return err;
 	}
-	*ret = target;
+	*ret = targets;
 	return 0;
 }
 
-void el_target_deinit(struct el_target *target)
+void el_targets_deinit(struct el_targets *targets)
 {
-	el_vec_deinit(&target->pids);
+	el_vec_deinit(&targets->pids);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What to record, out of the arguments: checked, with a sentence for what makes no sense. */
-#ifndef EL_TARGET_H
-#define EL_TARGET_H
+#ifndef EL_TARGETS_H
+#define EL_TARGETS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include "user/options.h"
 #include "user/sampling/events.h"
 
-struct el_target {
+struct el_targets {
 	const struct el_event_type *event;
 	uint64_t frequency; /* of the clock; 0 for other events */
 	uint64_t period;    /* ns for the clock, count for others */
@@ -21,7 +21,7 @@ struct el_target {
 	char **command; /* or NULL */
 };
 
-int el_target_of(const struct el_arguments *arguments, struct el_target *ret, struct el_error *error);
-void el_target_deinit(struct el_target *target);
+int el_targets_of(const struct el_arguments *arguments, struct el_targets *ret, struct el_error *error);
+void el_targets_deinit(struct el_targets *targets);
 
 #endif
