@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The processes that are asked about: whether one is still the process that
+ * is meant, and what must be known of it after its death: the root of its
+ * files, its pid inside its own namespace, its user. Learnt at each request
+ * while it lives. Bounded: the oldest is forgotten.
+ */
+#ifndef EL_TARGETS_H
+#define EL_TARGETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define EL_ROOTS_MAX 64     /* kept descriptors of roots */
+#define EL_TARGETS_MAX 4096 /* images remembered */
+
+/* A root of files: one for each mount namespace and chroot seen. */
+struct el_root {
+	uint64_t namespace, dev, inode; /* of /proc/PID/ns/mnt; of the root folder */
+	uint64_t used;                  /* counts up */
+	int fd;                         /* O_PATH, or -1: free */
+};
+
+struct el_known_target {
+	uint32_t image; /* 0: free */
+	uint32_t pid_inside;
+	uid_t user;
+	bool host_namespace;
+	uint64_t namespace, dev, inode; /* of its root */
+};
+
+struct el_targets {
+	struct el_root roots[EL_ROOTS_MAX];
+	struct el_known_target known[EL_TARGETS_MAX]; /* image mod n */
+	uint64_t used;
+	uint64_t own_namespace;
+	int host_root; /* O_PATH of ours */
+};
+
+/* One process, for the time of one request. */
+struct el_target {
+	uint32_t image, pid;
+	uint64_t start_ns; /* 0: unknown, nothing to compare */
+	int proc;   /* O_PATH of /proc/PID, which stays with this very process; -1: it is dead */
+	int root;   /* borrowed from the table; -1: unknown */
+	bool known; /* the fields below are valid */
+	bool host_namespace; /* its mount namespace is ours */
+	uint32_t pid_inside; /* in its own pid namespace */
+	uid_t user;          /* effective */
+};
+
+int el_targets_new(struct el_targets **ret);
+void el_targets_free(struct el_targets *targets);
+
+/* Fills *ret with what is true now, or was when the process lived. */
+void el_targets_open(struct el_targets *targets, uint32_t image, uint32_t pid, uint64_t start_ns,
+		     struct el_target *ret);
+void el_target_close(struct el_target *target);
+/* Whether /proc/PID still belongs to the process that it was opened for. */
+bool el_target_lives(const struct el_target *target);
+
+#endif
