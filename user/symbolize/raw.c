@@ -87,15 +87,20 @@ int el_raw_add_stack(struct el_raw *raw, const struct el_record_stack *record)
 		.end = record->end,
 		.kernel = record->kernel,
 	};
+	uint32_t at;
 	int err;
 
 	if (record->header.size <
 	    offsetof(struct el_record_stack, frames) + record->n_frames * sizeof(struct el_frame))
 		return -EBADMSG;
-	err = find(raw, record->id) ? 0 : append(raw, &stack, record->frames);
-	if (!err)
-		*slot_of(raw, record->id) = record->id;
-	return err;
+	at = find(raw, record->id);
+	err = at ? 0 : append(raw, &stack, record->frames);
+	if (err)
+		return err;
+	/* Its sample is yet to come: it waits for the side-band before it. */
+	raw->stacks.at[at ? at : raw->stacks.n - 1].used = true;
+	*slot_of(raw, record->id) = record->id;
+	return 0;
 }
 
 static uint32_t use(struct el_raw *raw, uint64_t id, struct el_raw_sample *sample)

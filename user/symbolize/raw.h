@@ -38,7 +38,7 @@ struct el_raw_stack {
 	uint32_t walked; /* the image's mapping generation + 1 at the last look at its frames; 0:
 			    never */
 	bool jit;        /* some frame lies in code made at run time */
-	bool used;       /* by a sample since the last window */
+	bool used;       /* came, or was named by a sample, since the last window */
 };
 
 struct el_raw {
