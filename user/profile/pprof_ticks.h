@@ -19,6 +19,8 @@
 #include "base/buffer.h"
 #include "user/profile/build.h"
 
+#define EL_PPROF_TICK_MIN_SIZE 5 /* bytes of a tick in a message: one in each column */
+
 /* Appends the message EL_PPROF_TICKS. 0 or -ENOMEM. */
 int el_pprof_ticks_encode(const struct el_profile *profile, struct el_buffer *ret);
 
