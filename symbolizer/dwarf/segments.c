@@ -19,15 +19,16 @@ static int by_start(const void *a, const void *b)
 static int emit(struct el_dwarf_unit *unit, uint64_t addr, uint32_t scope)
 {
 	struct el_segment segment = {.off = addr - unit->index_base, .scope = scope};
-	struct el_segment *last = unit->segments.at + unit->segments.n - 1;
+	struct el_segment *last =
+		unit->segments.n ? &unit->segments.at[unit->segments.n - 1] : NULL;
 
 	if (addr - unit->index_base > UINT32_MAX)
 		return 0;
-	if (unit->segments.n && last->off == segment.off) {
+	if (last && last->off == segment.off) {
 		last->scope = scope;
 		return 0;
 	}
-	if (unit->segments.n && last->scope == scope)
+	if (last && last->scope == scope)
 		return 0;
 	return el_vec_push(&unit->segments, segment);
 }
