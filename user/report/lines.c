@@ -46,7 +46,7 @@ static int by_place(const void *a, const void *b, void *context)
 	return result ? result : compare_u64(x->function, y->function);
 }
 
-static int start_section(struct el_lines *lines, const struct el_view_row *row)
+static int start_section(struct el_annotated *lines, const struct el_view_row *row)
 {
 	struct el_section section = {
 		.file = row->file,
@@ -59,7 +59,7 @@ static int start_section(struct el_lines *lines, const struct el_view_row *row)
 }
 
 /* Adds the i-th row of order to the last section. */
-static int add_row(struct el_lines *lines, uint32_t i, const uint64_t *inlined)
+static int add_row(struct el_annotated *lines, uint32_t i, const uint64_t *inlined)
 {
 	struct el_section *section = &lines->sections.at[lines->sections.n - 1];
 	const struct el_view_row *row = &lines->view->rows.at[lines->order.at[i]];
@@ -91,7 +91,7 @@ static int add_row(struct el_lines *lines, uint32_t i, const uint64_t *inlined)
 }
 
 /* The rows that have a place in a source file. */
-static int collect_rows(struct el_lines *lines)
+static int collect_rows(struct el_annotated *lines)
 {
 	const struct el_view *view = lines->view;
 	int err = 0;
@@ -118,7 +118,7 @@ static int collect_rows(struct el_lines *lines)
 	return err;
 }
 
-static int make_sections(struct el_lines *lines)
+static int make_sections(struct el_annotated *lines)
 {
 	struct row_order order = {lines->call, lines->view};
 	const struct el_profile *profile = lines->call->profile;
@@ -165,7 +165,7 @@ static int by_into_mine(const void *a, const void *b, void *context)
 	return result ? result : compare_u64(x, y);
 }
 
-static int collect_inlined(struct el_lines *lines)
+static int collect_inlined(struct el_annotated *lines)
 {
 	int err = 0;
 
@@ -178,7 +178,7 @@ static int collect_inlined(struct el_lines *lines)
 	return err;
 }
 
-bool el_section_range(const struct el_lines *lines, const struct el_section *section,
+bool el_section_range(const struct el_annotated *lines, const struct el_section *section,
 		      uint32_t *cursor, uint32_t *ret_from, uint32_t *ret_to)
 {
 	const struct el_section_line *at = &lines->lines.at[section->first_line];
@@ -204,7 +204,7 @@ bool el_section_range(const struct el_lines *lines, const struct el_section *sec
 	return true;
 }
 
-const struct el_section_line *el_section_line_at(const struct el_lines *lines,
+const struct el_section_line *el_section_line_at(const struct el_annotated *lines,
 						 const struct el_section *section, uint32_t line)
 {
 	const struct el_section_line *at = &lines->lines.at[section->first_line];
@@ -221,7 +221,7 @@ const struct el_section_line *el_section_line_at(const struct el_lines *lines,
 	return low < section->n_lines && at[low].line == line ? &at[low] : NULL;
 }
 
-uint64_t el_section_built_ns(const struct el_lines *lines, const struct el_section *section)
+uint64_t el_section_built_ns(const struct el_annotated *lines, const struct el_section *section)
 {
 	const struct el_profile *profile = lines->call->profile;
 	uint32_t object = lines->call->origins[section->function].object;
@@ -234,7 +234,7 @@ uint64_t el_section_built_ns(const struct el_lines *lines, const struct el_secti
 
 /* --- life ------------------------------------------------------------------ */
 
-static int make_parts(struct el_lines *lines)
+static int make_parts(struct el_annotated *lines)
 {
 	size_t n_functions = lines->call->profile->functions.n;
 	int err = el_report_view(lines->call, EL_VIEW_BY_LINE, &lines->view);
@@ -256,11 +256,11 @@ static int make_parts(struct el_lines *lines)
 		       : -ENOMEM;
 }
 
-int el_lines_init(const struct el_report_call *call, struct el_lines *ret)
+int el_annotated_init(const struct el_report_call *call, struct el_annotated *ret)
 {
 	int err;
 
-	*ret = (struct el_lines){.call = call};
+	*ret = (struct el_annotated){.call = call};
 	err = make_parts(ret);
 	if (!err)
 		err = collect_rows(ret);
@@ -272,14 +272,14 @@ int el_lines_init(const struct el_report_call *call, struct el_lines *ret)
 		if (ret->sections.n)
 			qsort(ret->sections.at, ret->sections.n, sizeof(*ret->sections.at),
 			      by_rank);
-		err = el_lines_choose(ret);
+		err = el_annotated_choose(ret);
 	}
 	if (err)
-		el_lines_deinit(ret);
+		el_annotated_deinit(ret);
 	return err;
 }
 
-void el_lines_deinit(struct el_lines *lines)
+void el_annotated_deinit(struct el_annotated *lines)
 {
 	el_view_free(lines->view);
 	el_view_free(lines->functions);
@@ -292,5 +292,5 @@ void el_lines_deinit(struct el_lines *lines)
 	el_vec_deinit(&lines->lines);
 	el_vec_deinit(&lines->order);
 	el_vec_deinit(&lines->inlined);
-	*lines = (struct el_lines){0};
+	*lines = (struct el_annotated){0};
 }

@@ -35,7 +35,7 @@ struct el_section {
 	uint64_t inlined; /* library code inlined into its lines */
 };
 
-struct el_lines {
+struct el_annotated {
 	const struct el_report_call *call;
 	struct el_view *view;      /* by line */
 	struct el_view *functions; /* by function */
@@ -52,24 +52,24 @@ struct el_lines {
 	uint64_t lines_known; /* self time at known lines */
 };
 
-int el_lines_init(const struct el_report_call *call, struct el_lines *ret);
-void el_lines_deinit(struct el_lines *lines);
+int el_annotated_init(const struct el_report_call *call, struct el_annotated *ret);
+void el_annotated_deinit(struct el_annotated *lines);
 
-/* Marks the lines that are chosen and shown; 0 or -ENOMEM. Part of el_lines_init(). */
-int el_lines_choose(struct el_lines *lines);
+/* Marks the lines that are chosen and shown; 0 or -ENOMEM. Part of el_annotated_init(). */
+int el_annotated_choose(struct el_annotated *lines);
 
 /* Lines from..to to print next, beginning the search at *cursor (0 at first); false at the end. */
-bool el_section_range(const struct el_lines *lines, const struct el_section *section,
+bool el_section_range(const struct el_annotated *lines, const struct el_section *section,
 		      uint32_t *cursor, uint32_t *ret_from, uint32_t *ret_to);
 /* The line's row in the section, or NULL when nothing was sampled there. */
-const struct el_section_line *el_section_line_at(const struct el_lines *lines,
+const struct el_section_line *el_section_line_at(const struct el_annotated *lines,
 						 const struct el_section *section, uint32_t line);
 
 /* Wall clock when the code that ran was made: its file's last change, or for code made at run time
  * the start of the recording; UINT64_MAX unknown. A source newer than that is another one. */
-uint64_t el_section_built_ns(const struct el_lines *lines, const struct el_section *section);
+uint64_t el_section_built_ns(const struct el_annotated *lines, const struct el_section *section);
 
-int el_lines_text(const struct el_report_call *call, struct el_buffer *out);
-int el_lines_json(const struct el_report_call *call, struct el_buffer *out);
+int el_annotated_text(const struct el_report_call *call, struct el_buffer *out);
+int el_annotated_json(const struct el_report_call *call, struct el_buffer *out);
 
 #endif

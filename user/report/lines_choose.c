@@ -30,7 +30,7 @@ static int by_weight(const void *a, const void *b)
 	return compare_u64(x->line, y->line);
 }
 
-static uint32_t printed_lines(const struct el_lines *lines, const struct el_section *section)
+static uint32_t printed_lines(const struct el_annotated *lines, const struct el_section *section)
 {
 	uint32_t cursor = 0, from, to, n = 0;
 
@@ -39,14 +39,14 @@ static uint32_t printed_lines(const struct el_lines *lines, const struct el_sect
 	return n;
 }
 
-static void choose_line(struct el_lines *lines, const struct candidate *candidate, bool chosen)
+static void choose_line(struct el_annotated *lines, const struct candidate *candidate, bool chosen)
 {
 	lines->lines.at[candidate->line].chosen = chosen;
 	lines->sections.at[candidate->section].n_chosen += chosen ? 1 : -1;
 }
 
 /* A library's lines are worth showing only with their text. */
-static bool has_text(struct el_lines *lines, struct el_section *section)
+static bool has_text(struct el_annotated *lines, struct el_section *section)
 {
 	const char *path = el_report_string(lines->call, section->file);
 	const struct el_source_file *file;
@@ -59,7 +59,7 @@ static bool has_text(struct el_lines *lines, struct el_section *section)
 	return section->text > 0;
 }
 
-static void choose_everything(struct el_lines *lines, const struct candidate *candidates, size_t n,
+static void choose_everything(struct el_annotated *lines, const struct candidate *candidates, size_t n,
 			      double min)
 {
 	for (size_t i = 0; i < n; i++)
@@ -68,7 +68,7 @@ static void choose_everything(struct el_lines *lines, const struct candidate *ca
 }
 
 /* Chooses the line unless the screen would overflow; the first one always fits. */
-static bool fit_line(struct el_lines *lines, const struct candidate *candidate, uint32_t *printed)
+static bool fit_line(struct el_annotated *lines, const struct candidate *candidate, uint32_t *printed)
 {
 	const struct el_section *section = &lines->sections.at[candidate->section];
 	uint32_t more = printed_lines(lines, section);
@@ -88,7 +88,7 @@ static bool fit_line(struct el_lines *lines, const struct candidate *candidate, 
  * is less, or a screen. What room is left goes to the smaller lines of the
  * functions that are there anyway, so that a loop is not cut short.
  */
-static void choose_screen(struct el_lines *lines, const struct candidate *candidates, size_t n,
+static void choose_screen(struct el_annotated *lines, const struct candidate *candidates, size_t n,
 			  double min)
 {
 	const struct el_view *view = lines->view;
@@ -119,7 +119,7 @@ static void choose_screen(struct el_lines *lines, const struct candidate *candid
 }
 
 /* Lines within the ranges that will be printed, and the functions they belong to. */
-static void mark_section(struct el_lines *lines, const struct el_section *section)
+static void mark_section(struct el_annotated *lines, const struct el_section *section)
 {
 	struct el_section_line *at = &lines->lines.at[section->first_line];
 	uint32_t cursor = 0, from, to, i = 0;
@@ -139,7 +139,7 @@ static void mark_section(struct el_lines *lines, const struct el_section *sectio
 	}
 }
 
-int el_lines_choose(struct el_lines *lines)
+int el_annotated_choose(struct el_annotated *lines)
 {
 	const struct el_report_options *options = lines->call->options;
 	double min = options->min_given ? options->min_percent : 0;

@@ -4,7 +4,7 @@
 #include "user/report/heading.h"
 #include "user/report/lines.h"
 
-static void line_json(const struct el_lines *lines, const struct el_section_line *line,
+static void line_json(const struct el_annotated *lines, const struct el_section_line *line,
 		      const struct el_source_file *file, struct el_json *json)
 {
 	const struct el_view *view = lines->view;
@@ -30,7 +30,7 @@ static void line_json(const struct el_lines *lines, const struct el_section_line
 	el_json_close(json, '}');
 }
 
-static int section_json(const struct el_lines *lines, const struct el_section *section,
+static int section_json(const struct el_annotated *lines, const struct el_section *section,
 			struct el_json *json)
 {
 	const struct el_report_call *call = lines->call;
@@ -65,7 +65,7 @@ static int section_json(const struct el_lines *lines, const struct el_section *s
 }
 
 /* Which library lines were inlined into which of the user's own. */
-static void inlined_json(const struct el_lines *lines, struct el_json *json)
+static void inlined_json(const struct el_annotated *lines, struct el_json *json)
 {
 	const struct el_report_call *call = lines->call;
 	const struct el_view *view = lines->view;
@@ -91,7 +91,7 @@ static void inlined_json(const struct el_lines *lines, struct el_json *json)
 	el_json_close(json, ']');
 }
 
-static void functions_json(const struct el_lines *lines, struct el_json *json)
+static void functions_json(const struct el_annotated *lines, struct el_json *json)
 {
 	const struct el_report_call *call = lines->call;
 	const struct el_profile *profile = call->profile;
@@ -125,11 +125,11 @@ static void functions_json(const struct el_lines *lines, struct el_json *json)
 	el_json_close(json, ']');
 }
 
-int el_lines_json(const struct el_report_call *call, struct el_buffer *out)
+int el_annotated_json(const struct el_report_call *call, struct el_buffer *out)
 {
 	struct el_json json = {.out = out};
-	struct el_lines lines;
-	int err = el_lines_init(call, &lines);
+	struct el_annotated lines;
+	int err = el_annotated_init(call, &lines);
 
 	if (err)
 		return err;
@@ -145,6 +145,6 @@ int el_lines_json(const struct el_report_call *call, struct el_buffer *out)
 	inlined_json(&lines, &json);
 	functions_json(&lines, &json);
 	el_json_close(&json, '}');
-	el_lines_deinit(&lines);
+	el_annotated_deinit(&lines);
 	return err ? err : out->err;
 }

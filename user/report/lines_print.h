@@ -10,7 +10,7 @@
 #define EL_NOTE_MIN_PERCENT 0.1
 
 struct el_printer {
-	const struct el_lines *lines;
+	const struct el_annotated *lines;
 	const struct el_report_call *call;
 	struct el_text *text;
 	unsigned int count_columns;  /* of the column of counts; 0: none */

@@ -44,7 +44,7 @@ static int inlined_row(struct el_printer *printer, const struct el_view_row *row
 int el_inlined_text(struct el_printer *printer)
 {
 	static const char heading[] = "library code inlined into yours";
-	const struct el_lines *lines = printer->lines;
+	const struct el_annotated *lines = printer->lines;
 	struct el_text *text = printer->text;
 	bool all = printer->call->options->all;
 	double min = all ? 0 : EL_NOTE_MIN_PERCENT;
@@ -121,7 +121,7 @@ static void function_row(struct el_printer *printer, const struct el_view_row *r
 
 static bool listed(const struct el_printer *printer, const struct el_view_row *row, bool mine)
 {
-	const struct el_lines *lines = printer->lines;
+	const struct el_annotated *lines = printer->lines;
 
 	if (row->mine != mine || lines->in_section[row->function])
 		return false;

@@ -12,7 +12,7 @@
 
 static void title_share(struct el_printer *printer, const struct el_section *section)
 {
-	const struct el_lines *lines = printer->lines;
+	const struct el_annotated *lines = printer->lines;
 
 	el_text_printf(
 		printer->text, "%.1f %% of all",
@@ -256,7 +256,7 @@ static void measure(struct el_printer *printer, const struct el_section *section
 /* Time in the section's functions that has no place in the source. */
 static void without_line(struct el_printer *printer, const struct el_section *section)
 {
-	const struct el_lines *lines = printer->lines;
+	const struct el_annotated *lines = printer->lines;
 	const struct el_section_line *at = &lines->lines.at[section->first_line];
 	uint64_t sum = 0;
 

@@ -53,7 +53,7 @@ void el_printer_heads(struct el_printer *printer)
 /* One line for everything that was not printed. */
 static void not_shown(struct el_printer *printer)
 {
-	const struct el_lines *lines = printer->lines;
+	const struct el_annotated *lines = printer->lines;
 	uint64_t mine = 0, rest;
 	size_t n_mine = 0;
 
@@ -86,7 +86,7 @@ static void not_shown(struct el_printer *printer)
 
 static void your_code(struct el_printer *printer)
 {
-	const struct el_lines *lines = printer->lines;
+	const struct el_annotated *lines = printer->lines;
 	const struct el_view *view = lines->view;
 
 	if (!view->total)
@@ -102,7 +102,7 @@ static void your_code(struct el_printer *printer)
 
 static int body(struct el_printer *printer)
 {
-	const struct el_lines *lines = printer->lines;
+	const struct el_annotated *lines = printer->lines;
 	int err = 0;
 
 	for (size_t i = 0; i < lines->sections.n && !err; i++)
@@ -122,13 +122,13 @@ static int body(struct el_printer *printer)
 	return 0;
 }
 
-int el_lines_text(const struct el_report_call *call, struct el_buffer *out)
+int el_annotated_text(const struct el_report_call *call, struct el_buffer *out)
 {
 	struct el_text text = el_report_text_begin(call, out);
 	struct el_printer printer = {.call = call, .text = &text};
-	struct el_lines lines;
+	struct el_annotated lines;
 	char room[32];
-	int err = el_lines_init(call, &lines);
+	int err = el_annotated_init(call, &lines);
 
 	if (err)
 		return err;
@@ -142,6 +142,6 @@ int el_lines_text(const struct el_report_call *call, struct el_buffer *out)
 	err = body(&printer);
 	el_text_printf(&text, "\n");
 	el_footing_text(call, &text);
-	el_lines_deinit(&lines);
+	el_annotated_deinit(&lines);
 	return el_report_text_end(&text, out) ?: err;
 }

@@ -15,7 +15,7 @@
 
 const struct el_report el_reports[] = {
 	{"lines", "annotated source: a share on every hot line, your own files first",
-	 el_lines_text, el_lines_json},
+	 el_annotated_text, el_annotated_json},
 	{"table", "flat and cumulative shares of lines, functions, files, modules, ...",
 	 el_table_text, el_table_json},
 	{0},
