@@ -90,9 +90,12 @@ static uint32_t read_section(struct el_cursor *cursor, bool is_64, struct el_elf
 /* `n` items of `item_size` bytes at `off`, malloc'ed; -ENOEXEC when out of the file. */
 static int read_table(struct el_elf *elf, uint64_t off, size_t n, size_t item_size, uint8_t **ret)
 {
-	uint8_t *table = malloc(n * item_size);
+	uint8_t *table;
 	int err;
 
+	if (off > elf->bytes.size || n * item_size > elf->bytes.size - off)
+		return -ENOEXEC;
+	table = malloc(n * item_size);
 	if (!table)
 		return -ENOMEM;
 	err = el_bytes_read(&elf->bytes, off, table, n * item_size);
