@@ -149,3 +149,7 @@ def line_key(frame):
 
 def function_key(frame):
     return frame.function
+
+
+def in_kernel(frame):
+    return frame.address >> 63 == 1

@@ -51,7 +51,7 @@ def separate_debug_file_is_found_by_link():
     service = start(program, ready="ready")
     _, profile = record("-F", 499, "-d", 1, "-p", service.pid)
     stop(service)
-    check(profile.flat(pprof.function_key)["main_work"] > 200, profile.flat(pprof.function_key))
+    check(profile.flat(pprof.function_key)["main_work"] > 100, profile.flat(pprof.function_key))
     check(any(line.startswith("service.c:") for line in profile.flat_lines()), profile.flat_lines())
 
 
@@ -121,16 +121,13 @@ def kernel_functions_have_names_and_callers():
         if all(line.startswith("0" * 16) for _, line in zip(range(200), f)):
             raise Skip("the kernel hides its symbol addresses")
     _, profile = record("-F", 499, "--", program, 2)
-
-    def kernel(frame):
-        return frame.function if frame.mapping and "kernel" in frame.mapping.file else None
-    names = profile.cum(kernel)
+    names = profile.cum(lambda frame: frame.function if pprof.in_kernel(frame) else None)
     total = profile.total()
     check(any("vfs_read" in (n or "") or "read_zero" in (n or "") for n in names), names.most_common(12))
-    inside = [s for s in profile.samples if s.frames and kernel(s.frames[0])]
+    inside = [s for s in profile.samples if s.frames and pprof.in_kernel(s.frames[0])]
     check(sum(s.values[0] for s in inside) > 0.5 * total, "most time is in the kernel")
-    first = next(s for s in inside if any(not kernel(f) for f in s.frames))
-    kinds = [bool(kernel(f)) for f in first.frames]
+    first = next(s for s in inside if any(not pprof.in_kernel(f) for f in s.frames))
+    kinds = [pprof.in_kernel(f) for f in first.frames]
     check(kinds == sorted(kinds, reverse=True), "kernel frames come before user frames:", first.frames)
 
 
@@ -141,7 +138,7 @@ def deleted_binary_keeps_its_names():
     os.unlink(program)
     _, profile = record("-F", 499, "-d", 1, "-p", service.pid)
     stop(service)
-    check(profile.flat(pprof.function_key)["main_work"] > 200, profile.flat(pprof.function_key).most_common(5))
+    check(profile.flat(pprof.function_key)["main_work"] > 100, profile.flat(pprof.function_key).most_common(5))
 
 
 @test
@@ -153,7 +150,7 @@ def replaced_binary_is_never_read_in_its_place():
     _, profile = record("-F", 499, "-d", 1, "-p", service.pid)
     stop(service)
     functions = profile.flat(pprof.function_key)
-    check(functions["main_work"] > 200, "the names of what really runs:", functions.most_common(5))
+    check(functions["main_work"] > 100, "the names of what really runs:", functions.most_common(5))
     check(not any("storm" in line for line in profile.flat_lines()), "no line of the other program")
 
 
@@ -218,8 +215,9 @@ def example_of_the_library_answers_like_addr2line():
     need_tool("nm", "addr2line")
     program = build("calibrated-normal", "calibrated.c", flags=("-O2", "-g", "-D_GNU_SOURCE"),
                     link=("-lpthread", "-ldl"))
-    symbols = dict(reversed(line.split()[0::2]) for line in run("nm", program).ok().out.splitlines()
-                   if len(line.split()) == 3)
+    # Without the suffix of a copy the compiler made, as in plain.constprop.0.
+    symbols = {line.split()[2].split(".")[0]: line.split()[0] for line in run("nm", program).ok().out.splitlines()
+               if len(line.split()) == 3}
     for name in ("plain", "inliner", "recursion", "divide"):
         address = f"0x{int(symbols[name], 16) + 20:x}"
         ours = run(example, "-f", "-i", "-e", program, address).ok().out.split()

@@ -132,8 +132,7 @@ def whole_machine_shows_strangers():
 @test
 def short_lived_processes_are_named():
     _, profile = record("-F", 997, "--", build("storm", "storm.c", flags=GNU), 3)
-    user = profile.total(0, lambda s: not (s.frames and s.frames[0].mapping
-                                           and "kernel" in s.frames[0].mapping.file))
+    user = profile.total(0, lambda s: s.frames and not pprof.in_kernel(s.frames[0]))
     functions = profile.cum(pprof.function_key)
     check(functions["once"] > 100, "work of processes that live a millisecond:", functions.most_common(8))
     check(functions["once"] > 0.5 * user, f"{functions['once']} of {user} user samples have their names")

@@ -122,11 +122,8 @@ def user_only_leaves_the_kernel_out():
     program = build("kernel", "kernel.c")
     everything = record("-F", 499, "--", program, 2)[1]
     user = record("-F", 499, "--user-only", "--", program, 2)[1]
-
-    def kernel(frame):
-        return bool(frame.mapping and "kernel" in frame.mapping.file)
-    check(everything.flat(kernel)[True] > 0.5 * everything.total(), "kernel code shows by default")
-    check(user.cum(kernel)[True] == 0, "no kernel frame is left:", user.cum(kernel))
+    check(everything.flat(pprof.in_kernel)[True] > 0.5 * everything.total(), "kernel code shows by default")
+    check(user.cum(pprof.in_kernel)[True] == 0, "no kernel frame is left:", user.cum(pprof.in_kernel))
     laws(user)
 
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A service to attach to: says "ready", works until it is killed, and on
- * SIGUSR1 starts one more thread ("later") and one child, which work too.
+ * SIGUSR1 starts one more thread ("later") and one child, which work too. The
+ * functions differ, so that the compiler does not fold them into one.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -26,13 +27,13 @@ static void __attribute__((noinline)) main_work(void)
 
 static void __attribute__((noinline)) thread_work(void)
 {
-	for (volatile int i = 0; i < 1000000; i++)
+	for (volatile int i = 0; i < 1000000; i += 2)
 		;
 }
 
 static void __attribute__((noinline)) child_work(void)
 {
-	for (volatile int i = 0; i < 1000000; i++)
+	for (volatile int i = 0; i < 1000000; i += 3)
 		;
 }
 

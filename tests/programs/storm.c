@@ -12,7 +12,7 @@
 
 static void __attribute__((noinline)) once(void)
 {
-	for (volatile int i = 0; i < 200000; i++)
+	for (volatile int i = 0; i < 2000000; i++)
 		;
 }
 
