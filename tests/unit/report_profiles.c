@@ -52,6 +52,7 @@ void source_write(const char *name, const char *text, long changed)
 struct maker {
 	struct el_profile_builder *builder;
 	uint32_t process;
+	uint64_t addr;   /* of the next location */
 	uint64_t weight; /* of a sample */
 	uint64_t samples;
 };
@@ -85,7 +86,7 @@ static uint32_t file_here(struct maker *maker, const char *name)
 
 static struct maker begin(const char *command, const char *type, const char *unit, uint64_t weight)
 {
-	struct maker maker = {.weight = weight};
+	struct maker maker = {.addr = 0x1000, .weight = weight};
 	struct el_profile_process process = {.pid = 4242, .exec_id = 1};
 	struct el_profile *profile;
 
@@ -142,8 +143,7 @@ static uint32_t place(struct maker *maker, uint32_t mapping, enum el_miss miss, 
 		      uint32_t line_a, uint32_t function_b, uint32_t line_b)
 {
 	struct el_profile_line lines[2] = {{function_a, line_a, 0}, {function_b, line_b, 0}};
-	static uint64_t addr = 0x1000;
-	struct el_profile_location row = {.mapping = mapping, .miss = miss, .addr = addr++};
+	struct el_profile_location row = {.mapping = mapping, .miss = miss, .addr = maker->addr++};
 	uint32_t ret;
 
 	ok(el_profile_build_location(maker->builder, &row, lines, !!function_a + !!function_b,

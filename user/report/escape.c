@@ -115,17 +115,6 @@ static size_t next_piece(const char *text, size_t size, bool expand_tabs, size_t
 	return used;
 }
 
-size_t el_escape_width(const char *text, size_t size, const struct el_escape_options *options)
-{
-	struct piece piece;
-	size_t column = 0;
-
-	for (size_t at = 0; at < size; column += piece.columns)
-		at += next_piece(text + at, size - at, options && options->expand_tabs, column,
-				 &piece);
-	return options && options->columns && column > options->columns ? options->columns : column;
-}
-
 /* Whether everything from here on fits into `columns`. */
 static bool rest_fits(const char *text, size_t size, bool expand_tabs, size_t column,
 		      size_t columns)
@@ -137,8 +126,9 @@ static bool rest_fits(const char *text, size_t size, bool expand_tabs, size_t co
 	return column <= columns;
 }
 
-size_t el_escape_text(struct el_buffer *out, const char *text, size_t size,
-		      const struct el_escape_options *options)
+/* Without `out` it only measures. */
+static size_t escape(struct el_buffer *out, const char *text, size_t size,
+		     const struct el_escape_options *options)
 {
 	bool expand_tabs = options && options->expand_tabs;
 	size_t limit = options ? options->columns : 0;
@@ -149,13 +139,26 @@ size_t el_escape_text(struct el_buffer *out, const char *text, size_t size,
 	for (size_t at = 0; at < size;) {
 		at += next_piece(text + at, size - at, expand_tabs, column, &piece);
 		if (!fits && column + piece.columns > limit - 1) {
-			el_buffer_add(out, "…", sizeof("…") - 1);
+			if (out)
+				el_buffer_add(out, "…", sizeof("…") - 1);
 			return column + 1;
 		}
-		el_buffer_add(out, piece.text, piece.size);
+		if (out)
+			el_buffer_add(out, piece.text, piece.size);
 		column += piece.columns;
 	}
 	return column;
+}
+
+size_t el_escape_text(struct el_buffer *out, const char *text, size_t size,
+		      const struct el_escape_options *options)
+{
+	return escape(out, text, size, options);
+}
+
+size_t el_escape_width(const char *text, size_t size, const struct el_escape_options *options)
+{
+	return escape(NULL, text, size, options);
 }
 
 int el_escape_write(FILE *out, const char *text, size_t size)

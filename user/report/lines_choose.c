@@ -59,8 +59,8 @@ static bool has_text(struct el_annotated *lines, struct el_section *section)
 	return section->text > 0;
 }
 
-static void choose_everything(struct el_annotated *lines, const struct candidate *candidates, size_t n,
-			      double min)
+static void choose_everything(struct el_annotated *lines, const struct candidate *candidates,
+			      size_t n, double min)
 {
 	for (size_t i = 0; i < n; i++)
 		if (el_view_percent(lines->view, candidates[i].weight) >= min)
@@ -68,7 +68,8 @@ static void choose_everything(struct el_annotated *lines, const struct candidate
 }
 
 /* Chooses the line unless the screen would overflow; the first one always fits. */
-static bool fit_line(struct el_annotated *lines, const struct candidate *candidate, uint32_t *printed)
+static bool fit_line(struct el_annotated *lines, const struct candidate *candidate,
+		     uint32_t *printed)
 {
 	const struct el_section *section = &lines->sections.at[candidate->section];
 	uint32_t more = printed_lines(lines, section);

@@ -96,9 +96,10 @@ static size_t choose(const struct el_report_call *call, const struct el_view *vi
 		     uint32_t *ret_rows, size_t *ret_n_left, uint64_t *ret_left)
 {
 	const struct el_report_options *options = call->options;
-	double min = options->min_given ? options->min_percent
-		     : options->all     ? 0
-					: DEFAULT_MIN_PERCENT;
+	bool exact = !el_report_is_time(call) && call->profile->period == 1;
+	double min = options->min_given      ? options->min_percent
+		     : options->all || exact ? 0
+					     : DEFAULT_MIN_PERCENT;
 	size_t n = 0;
 
 	*ret_n_left = 0;

@@ -42,8 +42,10 @@ void el_text_style(struct el_text *text, enum el_style style)
 		[EL_STYLE_WARM] = "\033[33m", [EL_STYLE_NOTE] = "\033[36m",
 	};
 
-	if (text->colour)
-		el_buffer_add(&text->out, codes[style], strlen(codes[style]));
+	if (!text->colour || (style == EL_STYLE_PLAIN && !text->styled))
+		return;
+	text->styled = style != EL_STYLE_PLAIN;
+	el_buffer_add(&text->out, codes[style], strlen(codes[style]));
 }
 
 size_t el_text_name(struct el_text *text, const char *name, unsigned int columns)

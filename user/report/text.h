@@ -25,6 +25,7 @@ enum el_style {
 struct el_text {
 	struct el_buffer out;
 	bool colour;
+	bool styled;        /* a style other than plain is on */
 	unsigned int width; /* of the terminal; 0: lines are never cut */
 };
 
