@@ -153,6 +153,12 @@ static size_t x86_path_end(const struct decoded *function, size_t target)
 	return 0;
 }
 
+/* Branch hints and bnd. */
+static bool is_prefix(uint8_t byte)
+{
+	return byte == 0x2e || byte == 0x3e || byte == 0xf2;
+}
+
 static bool x86_is_skid(struct el_pc_cache *cache, struct decoded *function, size_t target)
 {
 	size_t off, size = x86_path_end(function, target);
@@ -164,8 +170,8 @@ static bool x86_is_skid(struct el_pc_cache *cache, struct decoded *function, siz
 			continue;
 		if (!decode(cache, function))
 			return true;
-		/* A REX, branch hint or bnd prefix may come first. */
-		if (begins(function, off) || (off && begins(function, off - 1)))
+		if (begins(function, off) ||
+		    (off && is_prefix(function->bytes[off - 1]) && begins(function, off - 1)))
 			return false;
 	}
 	return true;

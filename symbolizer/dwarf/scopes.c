@@ -65,12 +65,14 @@ static void take_attribute(struct die *die, uint16_t name, struct el_value value
 static void read_die(struct pass *pass, const struct el_abbrev *abbrev, struct el_cursor *cursor,
 		     struct die *die)
 {
-	const struct el_attr *attr = &pass->abbrevs->attrs.at[abbrev->first_attr];
+	const struct el_attr *attr;
 	uint32_t i;
 
 	*die = (struct die){0};
-	for (i = 0; i < abbrev->n_attrs && !cursor->failed; i++, attr++)
+	for (i = 0; i < abbrev->n_attrs && !cursor->failed; i++) {
+		attr = &pass->abbrevs->attrs.at[abbrev->first_attr + i];
 		take_attribute(die, attr->name, el_form_read(cursor, attr, &pass->unit->sizes));
+	}
 }
 
 /* The scope of a DIE with code, or its parent's when it has none. */
@@ -117,14 +119,15 @@ static bool is_skippable(const struct pass *pass, uint16_t tag)
 static void skip_attributes(struct pass *pass, const struct el_abbrev *abbrev,
 			    struct el_cursor *cursor)
 {
-	const struct el_attr *attr = &pass->abbrevs->attrs.at[abbrev->first_attr];
+	const struct el_attr *attr;
 	uint32_t i, size;
 
 	if (abbrev->fixed_size != EL_DWARF_NONE) {
 		el_cursor_bytes(cursor, abbrev->fixed_size);
 		return;
 	}
-	for (i = 0; i < abbrev->n_attrs && !cursor->failed; i++, attr++) {
+	for (i = 0; i < abbrev->n_attrs && !cursor->failed; i++) {
+		attr = &pass->abbrevs->attrs.at[abbrev->first_attr + i];
 		size = el_form_size(attr->form, &pass->unit->sizes);
 		if (size != EL_DWARF_NONE)
 			el_cursor_bytes(cursor, size);

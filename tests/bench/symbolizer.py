@@ -4,7 +4,7 @@
 
 Asks random addresses of .text, compares file:line, inline depth and function
 names, lists and classifies the differences, and measures CPU time and memory
-of both in one run. Usage: symbolizer.py EVERLINE_SYMBOLIZE FILE...
+of all in one run.
 """
 import collections
 import os
@@ -13,8 +13,11 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+
+import bench
 
 
 def text_section(path):
@@ -99,6 +102,10 @@ def classify(ours, theirs):
     return None
 
 
+def describe(path):
+    return f"{os.path.basename(path)} ({os.path.getsize(path) / 1e6:.0f} MB)"
+
+
 def compare(tool, path, n):
     addrs = sample(path, n, 1)
     text = addresses_text(addrs)
@@ -106,54 +113,85 @@ def compare(tool, path, n):
     theirs = parse(measure(["llvm-symbolizer", "--functions=linkage", "--inlines", "--demangle",
                             "--addresses", "-e", path], text)[0], True)
     if len(ours) != n or len(theirs) != n:
-        print(f"  answers: asked {n}, ours {len(ours)}, theirs {len(theirs)}")
+        bench.row(f"{describe(path)}: answers", str(n), f"{len(ours)}, {len(theirs)}", False)
         return
-    kinds, names, depth, place = collections.defaultdict(list), 0, 0, 0
+    kinds, depth, place = collections.defaultdict(list), 0, 0
     for addr, a, b in zip(addrs, ours, theirs):
         kind = classify(a, b)
         if kind:
             kinds[kind].append((addr, a, b))
         depth += len(a) == len(b)
-        names += bool(a and b and a[0][0] == b[0][0])
         place += bool(a and b and not classify(a[:1], b[:1]))
-    same = n - sum(map(len, kinds.values()))
-    print(f"  of {n}: innermost file:line equal {100 * place / n:.2f} %, inline depth "
-          f"{100 * depth / n:.2f} %, whole chains {100 * same / n:.2f} %, "
-          f"innermost names {100 * names / n:.2f} %")
+    bench.row(f"{describe(path)}: file:line equal to llvm-symbolizer", ">= 99.5 %",
+              f"{100 * place / n:.2f} % of {n}", place >= 0.995 * n)
+    bench.row(f"{describe(path)}: inline depth equal", ">= 99.5 %", f"{100 * depth / n:.2f} %",
+              depth >= 0.995 * n)
     for kind, rows in sorted(kinds.items(), key=lambda item: -len(item[1])):
         print(f"    {kind}: {len(rows)}")
-        for addr, a, b in rows[: int(os.environ.get("SHOW", "2"))]:
+        for addr, a, b in rows[:2]:
             print(f"      0x{addr:x}\n        ours   {a}\n        theirs {b}")
 
 
 def speed(tool, path, sizes):
     rivals = {"everline": [tool, "-fiC", "-e", path],
-              "llvm-symbolizer": ["llvm-symbolizer", "-e", path],
-              "eu-addr2line": ["eu-addr2line", "-fiC", "-e", path]}
+              "llvm": ["llvm-symbolizer", "-e", path],
+              "eu": ["eu-addr2line", "-fiC", "-e", path]}
+    cpu = {}
     for n in sizes:
         text = addresses_text(sample(path, n, 2))
-        cells = []
         for name, command in rivals.items():
-            if not shutil.which(command[0]) or (name == "eu-addr2line" and n > 1000):
+            if not shutil.which(command[0]) or (name == "eu" and n > 1000):
                 continue
             runs = [measure(command, text, False) for _ in range(3 if n <= 1000 else 1)]
             best = min(runs, key=lambda run: run[1])
-            cells.append(f"{name} {best[1]:.3f} s {best[2]:.0f} MB")
-        print(f"  {n:>6} addresses: " + ", ".join(cells))
+            cpu[name, n] = best[1]
+            bench.row(f"{describe(path)}: {name}, {n} addresses", "",
+                      f"{best[1]:.3f} CPU s, {best[2]:.0f} MB")
+    ratio = cpu["everline", 1000] / cpu["llvm", 1000]
+    asked = 2 if path.endswith("_rs") else 1
+    bench.row(f"{describe(path)}: 1000 addresses, ours / llvm-symbolizer", f"<= {asked}",
+              f"{ratio:.2f}", ratio <= asked)
+    if ("eu", 1000) in cpu:
+        ratio = cpu["eu", 1000] / cpu["everline", 1000]
+        bench.row(f"{describe(path)}: 1000 addresses, eu-addr2line / ours", ">= 10", f"{ratio:.1f}")
+    rate = (sizes[-1] - 1000) / max(cpu["everline", sizes[-1]] - cpu["everline", 1000], 1e-3)
+    bench.row(f"{describe(path)}: warm addresses a second", ">= 100000", f"{rate:.0f}", rate >= 1e5)
+
+
+def build_subjects(folder):
+    """C++, Rust and Go programs; those without a compiler are left out."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    subjects = []
+    for ending, command in (("cc", ["g++", "-O2", "-g", "-std=c++17", "-pthread", "-o"]),
+                            ("rs", ["rustc", "-Cdebuginfo=2", "-O", "-o"]),
+                            ("go", ["go", "build", "-o"])):
+        target = os.path.join(folder, f"subject_{ending}")
+        if not shutil.which(command[0]):
+            bench.skipped(f"symbolizer on {ending}", f"no {command[0]}")
+            continue
+        subprocess.run(command + [target, os.path.join(here, f"symbolizer.{ending}")], check=True,
+                       stderr=subprocess.DEVNULL)
+        subjects.append(target)
+    return subjects
 
 
 def main():
-    tool, files = sys.argv[1], sys.argv[2:]
-    # Speed first: a child's peak begins with ours, which comparing makes large.
-    for measured in (True, False):
+    build = sys.argv[1]
+    tool = os.path.join(build, "everline-symbolize")
+    with tempfile.TemporaryDirectory() as folder:
+        # BENCH_FILES: more programs with debug information, separated by colons.
+        files = [os.path.join(build, "everline")] + build_subjects(folder)
+        files += [file for file in os.environ.get("BENCH_FILES", "").split(":") if file]
+        if not shutil.which("llvm-symbolizer"):
+            bench.skipped("symbolizer", "no llvm-symbolizer to compare with")
+            return
+        # Speed first: a child's peak begins with ours, which comparing makes large.
         for path in files:
-            print(f"{path} ({os.path.getsize(path) / 1e6:.0f} MB)")
-            if measured:
-                speed(tool, path, (1, 1000, 100000))
-            else:
-                compare(tool, path, int(os.environ.get("N", "10000")))
-    return 0
+            speed(tool, path, (1, 1000, 100000))
+        for path in files:
+            compare(tool, path, int(os.environ.get("BENCH_ADDRESSES", "10000")))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
+    bench.end()
