@@ -8,41 +8,27 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
-#include "base/strings.h"
 #include "bpf/wire.h"
 #include "user/profile/file.h"
-#include "user/profile/gzip.h"
 #include "user/profile/pprof.h"
 #include "user/profile/pprof_fields.h"
 #include "user/profile/pprof_ticks.h"
+#include "user/profile/pprof_writer.h"
 #include "user/profile/protobuf.h"
 
-struct writer {
-	const struct el_profile *profile;
-	struct el_gzip *gzip;
-	struct el_buffer message; /* the one being made */
-	struct el_buffer inner;   /* and the one inside it */
-	struct el_buffer packed;
-	struct el_strings extra; /* after the model's strings; its "" is not written */
-	uint32_t *location_ids;  /* by row */
-	uint32_t *location_rows; /* by id - 1 */
-	int err;
-};
-
-static int writer_init(struct writer *writer, const struct el_profile *profile,
+static int writer_init(struct el_pprof_writer *writer, const struct el_profile *profile,
 		       struct el_buffer *out)
 {
 	int err;
 
-	*writer = (struct writer){.profile = profile};
+	*writer = (struct el_pprof_writer){.profile = profile};
 	err = el_gzip_new(out, &writer->gzip);
 	if (!err)
 		err = el_strings_init(&writer->extra);
 	return err;
 }
 
-static void writer_deinit(struct writer *writer)
+static void writer_deinit(struct el_pprof_writer *writer)
 {
 	el_gzip_free(writer->gzip);
 	el_buffer_deinit(&writer->message);
@@ -59,7 +45,8 @@ static void reset(struct el_buffer *buffer)
 }
 
 /* Puts one field of the profile out. */
-static void emit_bytes(struct writer *writer, uint32_t field, const void *bytes, size_t size)
+static void emit_bytes(struct el_pprof_writer *writer, uint32_t field, const void *bytes,
+		       size_t size)
 {
 	struct el_buffer key = {0};
 
@@ -73,7 +60,7 @@ static void emit_bytes(struct writer *writer, uint32_t field, const void *bytes,
 }
 
 /* The message made so far, as one field; the next starts empty. */
-static void emit_message(struct writer *writer, uint32_t field)
+void el_pprof_emit_message(struct el_pprof_writer *writer, uint32_t field)
 {
 	if (writer->message.err)
 		writer->err = writer->message.err;
@@ -82,7 +69,7 @@ static void emit_message(struct writer *writer, uint32_t field)
 }
 
 /* Numbers of the profile itself are gathered in the message and put out without a key. */
-static void emit_numbers(struct writer *writer)
+static void emit_numbers(struct el_pprof_writer *writer)
 {
 	if (writer->message.err)
 		writer->err = writer->message.err;
@@ -90,7 +77,7 @@ static void emit_numbers(struct writer *writer)
 	reset(&writer->message);
 }
 
-static uint32_t extra_string(struct writer *writer, const char *text)
+static uint32_t extra_string(struct el_pprof_writer *writer, const char *text)
 {
 	uint32_t string = 0;
 	int err = el_strings_add(&writer->extra, text, &string);
@@ -100,7 +87,7 @@ static uint32_t extra_string(struct writer *writer, const char *text)
 	return string ? writer->profile->strings.start.n + string - 1 : 0;
 }
 
-static void add_inner(struct writer *writer, uint32_t field)
+void el_pprof_add_inner(struct el_pprof_writer *writer, uint32_t field)
 {
 	el_protobuf_buffer(&writer->message, field, &writer->inner);
 	reset(&writer->inner);
@@ -108,14 +95,15 @@ static void add_inner(struct writer *writer, uint32_t field)
 
 /* --- heads --- */
 
-static void write_value_type(struct writer *writer, uint32_t field, struct el_value_type type)
+static void write_value_type(struct el_pprof_writer *writer, uint32_t field,
+			     struct el_value_type type)
 {
 	el_protobuf_number(&writer->message, EL_PPROF_VALUE_TYPE_TYPE, type.type);
 	el_protobuf_number(&writer->message, EL_PPROF_VALUE_TYPE_UNIT, type.unit);
-	emit_message(writer, field);
+	el_pprof_emit_message(writer, field);
 }
 
-static void write_heads(struct writer *writer)
+static void write_heads(struct el_pprof_writer *writer)
 {
 	const struct el_profile *profile = writer->profile;
 	struct el_buffer *message = &writer->message;
@@ -137,7 +125,7 @@ static void write_heads(struct writer *writer)
 		write_value_type(writer, EL_PPROF_PERIOD_TYPE, profile->period_type);
 }
 
-static void write_enumerations(struct writer *writer)
+static void write_enumerations(struct el_pprof_writer *writer)
 {
 	struct el_buffer *message = &writer->message;
 
@@ -155,7 +143,7 @@ static void write_enumerations(struct writer *writer)
 }
 
 /* What the counters say, for people with another tool; read back from the fields of ours. */
-static void write_comments(struct writer *writer)
+static void write_comments(struct el_pprof_writer *writer)
 {
 	const struct el_profile *profile = writer->profile;
 	const struct el_strings *strings = &profile->strings;
@@ -182,7 +170,7 @@ static void write_comments(struct writer *writer)
 	emit_numbers(writer);
 }
 
-static void write_counters(struct writer *writer)
+static void write_counters(struct el_pprof_writer *writer)
 {
 	for (size_t i = 0; i < writer->profile->counters.n; i++) {
 		const struct el_profile_counter *counter = &writer->profile->counters.at[i];
@@ -191,177 +179,13 @@ static void write_counters(struct writer *writer)
 		el_protobuf_number(&writer->message, EL_PPROF_COUNTER_UNIT, counter->unit);
 		el_protobuf_number(&writer->message, EL_PPROF_COUNTER_SENTENCE, counter->sentence);
 		el_protobuf_number(&writer->message, EL_PPROF_COUNTER_VALUE, counter->value);
-		emit_message(writer, EL_PPROF_COUNTER);
+		el_pprof_emit_message(writer, EL_PPROF_COUNTER);
 	}
-}
-
-/* --- code --- */
-
-static void write_objects(struct writer *writer)
-{
-	for (size_t i = 1; i < writer->profile->objects.n; i++) {
-		const struct el_profile_object *object = &writer->profile->objects.at[i];
-
-		el_protobuf_number(&writer->message, EL_PPROF_OBJECT_PATH, object->path);
-		el_protobuf_number(&writer->message, EL_PPROF_OBJECT_BUILD_ID, object->build_id);
-		el_protobuf_number(&writer->message, EL_PPROF_OBJECT_BUILT_NS, object->built_ns);
-		el_protobuf_number(&writer->message, EL_PPROF_OBJECT_CODE, object->code);
-		el_protobuf_number(&writer->message, EL_PPROF_OBJECT_HAS_LINES, object->has_lines);
-		emit_message(writer, EL_PPROF_OBJECT);
-	}
-}
-
-enum mapping_has {
-	HAS_FUNCTIONS = 1 << 0,
-	HAS_FILENAMES = 1 << 1,
-	HAS_LINE_NUMBERS = 1 << 2,
-	HAS_INLINE_FRAMES = 1 << 3,
-};
-
-/* What the locations in each mapping show: pprof tries to add what a mapping says it lacks. */
-static uint8_t *find_mapping_has(const struct el_profile *profile)
-{
-	uint8_t *has = calloc(profile->mappings.n, 1);
-
-	for (size_t i = 1; has && i < profile->locations.n; i++) {
-		const struct el_profile_location *location = &profile->locations.at[i];
-		uint8_t *mapping = &has[location->mapping];
-
-		if (location->n_lines > 1)
-			*mapping |= HAS_INLINE_FRAMES;
-		for (uint32_t l = 0; l < location->n_lines; l++) {
-			const struct el_profile_line *line =
-				&profile->lines.at[location->first_line + l];
-
-			if (line->function)
-				*mapping |= HAS_FUNCTIONS;
-			if (profile->functions.at[line->function].file)
-				*mapping |= HAS_FILENAMES;
-			if (line->line)
-				*mapping |= HAS_LINE_NUMBERS;
-		}
-	}
-	return has;
-}
-
-static int write_mappings(struct writer *writer)
-{
-	const struct el_profile *profile = writer->profile;
-	el_auto_free uint8_t *has = find_mapping_has(profile);
-	struct el_buffer *message = &writer->message;
-
-	if (!has)
-		return -ENOMEM;
-	for (size_t i = 1; i < profile->mappings.n; i++) {
-		const struct el_profile_mapping *mapping = &profile->mappings.at[i];
-		const struct el_profile_object *object = &profile->objects.at[mapping->object];
-
-		el_protobuf_number(message, EL_PPROF_MAPPING_ID, i);
-		el_protobuf_number(message, EL_PPROF_MAPPING_START, mapping->start);
-		el_protobuf_number(message, EL_PPROF_MAPPING_LIMIT, mapping->limit);
-		el_protobuf_number(message, EL_PPROF_MAPPING_OFFSET, mapping->offset);
-		el_protobuf_number(message, EL_PPROF_MAPPING_FILE, object->path);
-		el_protobuf_number(message, EL_PPROF_MAPPING_BUILD_ID, object->build_id);
-		el_protobuf_number(message, EL_PPROF_MAPPING_HAS_FUNCTIONS, has[i] & HAS_FUNCTIONS);
-		el_protobuf_number(message, EL_PPROF_MAPPING_HAS_FILENAMES,
-				   !!(has[i] & HAS_FILENAMES));
-		el_protobuf_number(message, EL_PPROF_MAPPING_HAS_LINE_NUMBERS,
-				   !!(has[i] & HAS_LINE_NUMBERS));
-		el_protobuf_number(message, EL_PPROF_MAPPING_HAS_INLINE_FRAMES,
-				   !!(has[i] & HAS_INLINE_FRAMES));
-		el_protobuf_number(message, EL_PPROF_MAPPING_OBJECT, mapping->object);
-		emit_message(writer, EL_PPROF_MAPPING);
-	}
-	return 0;
-}
-
-static void write_functions(struct writer *writer)
-{
-	struct el_buffer *message = &writer->message;
-
-	for (size_t i = 1; i < writer->profile->functions.n; i++) {
-		const struct el_profile_function *function = &writer->profile->functions.at[i];
-
-		el_protobuf_number(message, EL_PPROF_FUNCTION_ID, i);
-		el_protobuf_number(message, EL_PPROF_FUNCTION_NAME, function->name);
-		el_protobuf_number(message, EL_PPROF_FUNCTION_SYSTEM_NAME, function->system_name);
-		el_protobuf_number(message, EL_PPROF_FUNCTION_FILE, function->file);
-		el_protobuf_number(message, EL_PPROF_FUNCTION_START_LINE, function->start_line);
-		el_protobuf_number(message, EL_PPROF_FUNCTION_CODE, function->code);
-		el_protobuf_number(message, EL_PPROF_FUNCTION_WRAPPER, function->wrapper);
-		emit_message(writer, EL_PPROF_FUNCTION);
-	}
-}
-
-static int compare_locations(const void *left, const void *right, void *context)
-{
-	const struct el_profile_location *locations = context;
-	uint32_t row_a = *(const uint32_t *)left, row_b = *(const uint32_t *)right;
-	const struct el_profile_location *a = &locations[row_a], *b = &locations[row_b];
-
-	if (a->mapping != b->mapping)
-		return (a->mapping > b->mapping) - (a->mapping < b->mapping);
-	if (a->addr != b->addr)
-		return (a->addr > b->addr) - (a->addr < b->addr);
-	return (row_a > row_b) - (row_a < row_b);
-}
-
-static int number_locations(struct writer *writer)
-{
-	const struct el_profile *profile = writer->profile;
-	size_t n = profile->locations.n - 1;
-
-	writer->location_ids = calloc(n + 1, sizeof(*writer->location_ids));
-	writer->location_rows = calloc(n + 1, sizeof(*writer->location_rows));
-	if (!writer->location_ids || !writer->location_rows)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		writer->location_rows[i] = i + 1;
-	qsort_r(writer->location_rows, n, sizeof(*writer->location_rows), compare_locations,
-		profile->locations.at);
-	for (size_t i = 0; i < n; i++)
-		writer->location_ids[writer->location_rows[i]] = i + 1;
-	return 0;
-}
-
-static void write_location(struct writer *writer, uint32_t id)
-{
-	const struct el_profile *profile = writer->profile;
-	const struct el_profile_location *location =
-		&profile->locations.at[writer->location_rows[id - 1]];
-	struct el_buffer *message = &writer->message;
-
-	el_protobuf_number(message, EL_PPROF_LOCATION_ID, id);
-	el_protobuf_number(message, EL_PPROF_LOCATION_MAPPING, location->mapping);
-	el_protobuf_number(message, EL_PPROF_LOCATION_ADDRESS, location->addr);
-	for (uint32_t i = 0; i < location->n_lines; i++) {
-		const struct el_profile_line *line = &profile->lines.at[location->first_line + i];
-
-		el_protobuf_number(&writer->inner, EL_PPROF_LINE_FUNCTION, line->function);
-		el_protobuf_number(&writer->inner, EL_PPROF_LINE_LINE, line->line);
-		el_protobuf_number(&writer->inner, EL_PPROF_LINE_COLUMN, line->column);
-		add_inner(writer, EL_PPROF_LOCATION_LINE);
-	}
-	el_protobuf_number(message, EL_PPROF_LOCATION_MISS, location->miss);
-	el_protobuf_number(message, EL_PPROF_LOCATION_FLAGS, location->flags);
-	emit_message(writer, EL_PPROF_LOCATION);
-}
-
-/* The last one stands in stacks that have none: pprof drops samples without a location. */
-static void write_locations(struct writer *writer)
-{
-	size_t n = writer->profile->locations.n;
-
-	for (size_t id = 1; id < n; id++)
-		write_location(writer, id);
-	el_protobuf_number(&writer->message, EL_PPROF_LOCATION_ID, n);
-	el_protobuf_number(&writer->message, EL_PPROF_LOCATION_FILLER, 1);
-	emit_message(writer, EL_PPROF_LOCATION);
 }
 
 /* --- samples --- */
 
-static void write_processes(struct writer *writer)
+static void write_processes(struct el_pprof_writer *writer)
 {
 	for (size_t i = 1; i < writer->profile->processes.n; i++) {
 		const struct el_profile_process *process = &writer->profile->processes.at[i];
@@ -371,7 +195,7 @@ static void write_processes(struct writer *writer)
 		el_protobuf_number(&writer->message, EL_PPROF_PROCESS_START_NS, process->start_ns);
 		el_protobuf_number(&writer->message, EL_PPROF_PROCESS_COMM, process->comm);
 		el_protobuf_number(&writer->message, EL_PPROF_PROCESS_CGROUP, process->cgroup);
-		emit_message(writer, EL_PPROF_PROCESS);
+		el_pprof_emit_message(writer, EL_PPROF_PROCESS);
 	}
 }
 
@@ -380,22 +204,22 @@ struct label_keys {
 	uint32_t pid, tid, comm, thread, cgroup;
 };
 
-static void add_label(struct writer *writer, uint32_t key, uint32_t field, uint64_t value)
+static void add_label(struct el_pprof_writer *writer, uint32_t key, uint32_t field, uint64_t value)
 {
 	if (!value)
 		return;
 	el_protobuf_number(&writer->inner, EL_PPROF_LABEL_KEY, key);
 	el_protobuf_number(&writer->inner, field, value);
-	add_inner(writer, EL_PPROF_SAMPLE_LABEL);
+	el_pprof_add_inner(writer, EL_PPROF_SAMPLE_LABEL);
 }
 
-static void add_packed(struct writer *writer, uint32_t field)
+static void add_packed(struct el_pprof_writer *writer, uint32_t field)
 {
 	el_protobuf_buffer(&writer->message, field, &writer->packed);
 	reset(&writer->packed);
 }
 
-static void write_sample(struct writer *writer, const struct el_profile_sample *sample,
+static void write_sample(struct el_pprof_writer *writer, const struct el_profile_sample *sample,
 			 const struct label_keys *keys)
 {
 	const struct el_profile *profile = writer->profile;
@@ -420,10 +244,10 @@ static void write_sample(struct writer *writer, const struct el_profile_sample *
 	add_label(writer, keys->cgroup, EL_PPROF_LABEL_STR, process->cgroup);
 	el_protobuf_number(&writer->message, EL_PPROF_SAMPLE_PROCESS, sample->process);
 	el_protobuf_number(&writer->message, EL_PPROF_SAMPLE_STACK_END, stack->end);
-	emit_message(writer, EL_PPROF_SAMPLE);
+	el_pprof_emit_message(writer, EL_PPROF_SAMPLE);
 }
 
-static void write_samples(struct writer *writer)
+static void write_samples(struct el_pprof_writer *writer)
 {
 	struct label_keys keys = {
 		.pid = extra_string(writer, "pid"),
@@ -437,7 +261,7 @@ static void write_samples(struct writer *writer)
 		write_sample(writer, &writer->profile->samples.at[i], &keys);
 }
 
-static int write_ticks(struct writer *writer)
+static int write_ticks(struct el_pprof_writer *writer)
 {
 	int err;
 
@@ -445,11 +269,11 @@ static int write_ticks(struct writer *writer)
 		return 0;
 	err = el_pprof_ticks_encode(writer->profile, &writer->message);
 	if (!err)
-		emit_message(writer, EL_PPROF_TICKS);
+		el_pprof_emit_message(writer, EL_PPROF_TICKS);
 	return err;
 }
 
-static void write_strings(struct writer *writer)
+static void write_strings(struct el_pprof_writer *writer)
 {
 	const struct el_strings *strings = &writer->profile->strings;
 
@@ -465,9 +289,9 @@ static void write_strings(struct writer *writer)
 	}
 }
 
-static int write_profile(struct writer *writer)
+static int write_profile(struct el_pprof_writer *writer)
 {
-	int err = number_locations(writer);
+	int err = el_pprof_number_locations(writer);
 
 	if (err)
 		return err;
@@ -475,11 +299,11 @@ static int write_profile(struct writer *writer)
 	write_enumerations(writer);
 	write_comments(writer);
 	write_counters(writer);
-	write_objects(writer);
+	el_pprof_write_objects(writer);
 	write_processes(writer);
-	err = write_mappings(writer);
-	write_functions(writer);
-	write_locations(writer);
+	err = el_pprof_write_mappings(writer);
+	el_pprof_write_functions(writer);
+	el_pprof_write_locations(writer);
 	write_samples(writer);
 	if (!err)
 		err = write_ticks(writer);
@@ -489,7 +313,7 @@ static int write_profile(struct writer *writer)
 
 int el_pprof_encode(const struct el_profile *profile, struct el_buffer *ret)
 {
-	struct writer writer;
+	struct el_pprof_writer writer;
 	int err = writer_init(&writer, profile, ret);
 
 	if (!err)
