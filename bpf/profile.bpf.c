@@ -13,7 +13,7 @@
 const volatile uint64_t option_seed;        /* of the stack IDs */
 const volatile uint64_t option_ring_half;   /* bytes waiting in the ring that are worth a wake-up */
 const volatile uint64_t option_longest_gap; /* ns; of the clock. What is beyond is late */
-const volatile uint64_t option_period;      /* of a counter: a sample's weight */
+const volatile uint64_t option_period;      /* ns, or a count */
 const volatile uint8_t option_clock;
 const volatile uint8_t option_all;
 const volatile uint8_t option_user_only;
@@ -53,7 +53,11 @@ static __always_inline u64 tick_weight(struct el_cpu_clock *clock, struct el_cpu
 		return 0;
 	}
 	elapsed = now - clock->last_ns;
-	weight = elapsed > option_longest_gap ? option_longest_gap : elapsed;
+	/*
+	 * After a gap that no period explains (the CPU was parked, or its timer held
+	 * up) nobody knows who had the time: the tick weighs what a tick does.
+	 */
+	weight = elapsed > option_longest_gap ? option_period : elapsed;
 	clock->last_ns = now;
 	count(on, EL_COUNTER_ELAPSED, elapsed);
 	count(on, EL_COUNTER_LATE, elapsed - weight);

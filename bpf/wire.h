@@ -132,7 +132,7 @@ struct el_record_stack {
 	X(FILTERED, "ns", "not a target")                                                          \
 	X(KEPT, "ns", "sent to user space")                                                        \
 	X(LOST_RING, "ns", "lost: ring buffer full")                                               \
-	X(LATE, "ns", "beyond the longest legal gap between ticks")                                \
+	X(LATE, "ns", "gaps no period explains: CPU parked, timer late")                           \
 	X(RAN, "n", "ticks and events that ran the program")                                       \
 	X(RAN_IDLE, "n", "of them on an idle CPU")                                                 \
 	X(RAN_FILTERED, "n", "of them not of a target")                                            \
