@@ -142,7 +142,7 @@ def speed(tool, path, sizes):
         for name, command in rivals.items():
             if not shutil.which(command[0]) or (name == "eu" and n > 1000):
                 continue
-            runs = [measure(command, text, False) for _ in range(3 if n <= 1000 else 1)]
+            runs = [measure(command, text, False) for _ in range(1 if n > 1000 or name == "eu" else 3)]
             best = min(runs, key=lambda run: run[1])
             cpu[name, n] = best[1]
             bench.row(f"{describe(path)}: {name}, {n} addresses", "",
