@@ -540,6 +540,29 @@ static void addresses_of_files_are_asked_about_once_in_all_windows(void **state)
 	assert_int_equal(stats.units_indexed, 2);
 }
 
+static void answers_over_the_limit_are_forgotten_and_asked_again(void **state)
+{
+	const struct el_join_options options = {.event = &cpu, .period = 1, .known_limit = 1};
+	struct fixture *fixture = *state;
+	uint64_t stack;
+	struct el_symbolizer_stats stats;
+
+	el_join_free(fixture->join);
+	assert_int_equal(el_join_new(fixture->parser, &options, &fixture->join), 0);
+	el_join_sink(fixture->join, &fixture->sink);
+	stack = user_stack(fixture, code_addr(0), 0);
+	for (uint64_t window = 0; window < 3; window++) {
+		struct el_profile *profile;
+
+		sample(fixture, window * 10, stack, 0, 1);
+		profile = dump(fixture, window * 10, window * 10 + 10);
+		assert_int_equal(total(profile, 0), 1);
+		el_profile_free(profile);
+	}
+	assert_int_equal(el_parser_symbolizer_stats(fixture->parser, &stats), 0);
+	assert_int_equal(stats.units_indexed, 3);
+}
+
 static void stack_sent_once_is_there_in_all_windows(void **state)
 {
 	struct fixture *fixture = *state;
@@ -635,6 +658,7 @@ int main(void)
 		TEST(unchanged_jit_address_costs_two_questions),
 		TEST(jit_code_is_read_again_and_all_files_first),
 		TEST(addresses_of_files_are_asked_about_once_in_all_windows),
+		TEST(answers_over_the_limit_are_forgotten_and_asked_again),
 		TEST(stack_sent_once_is_there_in_all_windows),
 		TEST(parser_killed_before_the_dump_loses_nothing),
 		TEST(process_that_is_gone_keeps_its_samples),

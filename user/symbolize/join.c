@@ -16,7 +16,7 @@
 #include "user/symbolize/questions.h"
 #include "user/symbolize/raw.h"
 
-#define KNOWN_LIMIT (64u << 20)
+#define KNOWN_LIMIT (16u << 20)
 #define IDLE_NS 30000000000ull /* without a question: the parser gives its caches back */
 
 struct el_join {
