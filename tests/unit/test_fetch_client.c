@@ -136,7 +136,7 @@ static void lying_fetcher_is_not_believed(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
 	assert_int_equal(el_fetcher_client_new(pair[0], &client), 0);
 	el_fetcher_client_source(client, &source);
-	assert_int_equal(el_fetch_send(pair[1], &reply, sizeof(reply), 2), 0);
+	assert_int_equal(el_fetch_send(pair[1], &reply, sizeof(reply), NULL, 0, 2), 0);
 	assert_int_equal(source.read_memory(source.context, &self, 4096, bytes, sizeof(bytes)),
 			 -ETIMEDOUT);
 	close(pair[1]);
@@ -162,7 +162,7 @@ static void garbage_is_answered_and_survived(void **state)
 	uint64_t seed = 42;
 
 	(void)state;
-	assert_int_equal(el_fetch_send(socket, &request, sizeof(request), -1), 0);
+	assert_int_equal(el_fetch_send(socket, &request, sizeof(request), NULL, 0, -1), 0);
 	assert_int_equal(el_fetch_receive(socket, &reply, sizeof(reply), UINT64_MAX, NULL), 0);
 	assert_int_equal(reply.result, -EINVAL);
 	for (int i = 0; i < 4000; i++) {
@@ -176,9 +176,9 @@ static void garbage_is_answered_and_survived(void **state)
 		request.sequence = i;
 		for (size_t j = 0; j < sizeof(body); j++)
 			body[j] = (seed = seed * 6364136223846793005ull + 1) >> 56;
-		assert_int_equal(el_fetch_send(socket, &request, sizeof(request), -1), 0);
-		if (request.type < EL_N_FETCH_TYPES && request.size)
-			assert_int_equal(el_fetch_send(socket, body, request.size, -1), 0);
+		assert_int_equal(
+			el_fetch_send(socket, &request, sizeof(request), body, request.size, -1),
+			0);
 		assert_int_equal(el_fetch_receive(socket, &reply, sizeof(reply), UINT64_MAX, NULL),
 				 0);
 		assert_int_equal(reply.magic, EL_FETCH_MAGIC);
@@ -202,8 +202,7 @@ static void body_cut_short_or_too_long_is_refused(void **state)
 			.magic = EL_FETCH_MAGIC, .type = type, .size = 3, .sequence = 7};
 		struct el_fetch_reply reply;
 
-		assert_int_equal(el_fetch_send(socket, &request, sizeof(request), -1), 0);
-		assert_int_equal(el_fetch_send(socket, "abc", 3, -1), 0);
+		assert_int_equal(el_fetch_send(socket, &request, sizeof(request), "abc", 3, -1), 0);
 		assert_int_equal(el_fetch_receive(socket, &reply, sizeof(reply), UINT64_MAX, NULL),
 				 0);
 		assert_int_equal(reply.result, -EINVAL);

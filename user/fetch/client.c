@@ -92,11 +92,9 @@ static int send_request(struct el_fetcher_client *client, const struct call *cal
 					   .image = image->id,
 					   .pid = image->pid,
 					   .start_ns = image->start_ns};
-	int err = el_fetch_send(client->socket, &request, sizeof(request), -1);
 
-	if (!err && request.size)
-		err = el_fetch_send(client->socket, client->body.bytes.at, request.size, -1);
-	return err;
+	return el_fetch_send(client->socket, &request, sizeof(request), client->body.bytes.at,
+			     request.size, -1);
 }
 
 /* One request and its reply: 0 whatever it says; -ECONNRESET: the fetcher is gone or talks

@@ -139,11 +139,9 @@ static int reply(const struct fetcher *fetcher, uint32_t sequence, const struct 
 				       .sequence = sequence,
 				       .result = answer->result,
 				       .size = (uint32_t)answer->size};
-	int err = el_fetch_send(fetcher->socket, &reply, sizeof(reply), answer->fd);
 
-	if (!err && answer->size)
-		err = el_fetch_send(fetcher->socket, answer->bytes, answer->size, -1);
-	return err;
+	return el_fetch_send(fetcher->socket, &reply, sizeof(reply), answer->bytes, answer->size,
+			     answer->fd);
 }
 
 /* After bytes that are no request nobody knows where the next one begins: what has come goes. */
@@ -178,7 +176,6 @@ static int serve_request(const struct fetcher *fetcher)
 	body = el_cursor_of(bytes, request.size);
 	el_targets_open(fetcher->targets, request.image, request.pid, request.start_ns, &target);
 	serve_type[request.type](fetcher, &target, &body, &answer);
-	el_target_close(&target);
 	err = reply(fetcher, request.sequence, &answer);
 	if (answer.fd >= 0)
 		close(answer.fd);

@@ -28,11 +28,22 @@ static void attach_fd(struct msghdr *message, union control *control, int fd)
 	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
 }
 
-int el_fetch_send(int socket, const void *bytes, size_t size, int fd)
+static size_t skip(struct iovec *piece, size_t sent)
 {
-	while (size) {
-		struct iovec piece = {(void *)bytes, size};
-		struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+	size_t n = sent < piece->iov_len ? sent : piece->iov_len;
+
+	piece->iov_base = (char *)piece->iov_base + n;
+	piece->iov_len -= n;
+	return sent - n;
+}
+
+int el_fetch_send(int socket, const void *header, size_t header_size, const void *body,
+		  size_t body_size, int fd)
+{
+	struct iovec pieces[2] = {{(void *)header, header_size}, {(void *)body, body_size}};
+
+	while (pieces[0].iov_len || pieces[1].iov_len) {
+		struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
 		union control control;
 		ssize_t sent;
 
@@ -44,8 +55,7 @@ int el_fetch_send(int socket, const void *bytes, size_t size, int fd)
 		if (sent < 0)
 			return -errno;
 		fd = -1;
-		bytes = (const char *)bytes + sent;
-		size -= sent;
+		skip(&pieces[1], skip(&pieces[0], sent));
 	}
 	return 0;
 }

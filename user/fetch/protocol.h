@@ -42,9 +42,10 @@ struct el_fetch_reply {
 	uint32_t size;  /* of the body: bytes of memory */
 };
 
-/* Sends all of it, with a descriptor when fd >= 0; waits while the other side is slow. 0 or -errno.
- */
-int el_fetch_send(int socket, const void *bytes, size_t size, int fd);
+/* Sends header and body (may be empty), with a descriptor when fd >= 0; waits while the other side
+ * is slow. 0 or -errno. */
+int el_fetch_send(int socket, const void *header, size_t header_size, const void *body,
+		  size_t body_size, int fd);
 /*
  * Receives exactly `size` bytes until `deadline_ns` (CLOCK_MONOTONIC, UINT64_MAX
  * never); at most one descriptor that came along goes to *ret_fd (or is closed

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/proc_stat.h"
+
+#define LEARN_NS 1000000000ull /* what is known of a living process is believed this long */
 
 int el_targets_new(struct el_targets **ret)
 {
@@ -22,6 +25,7 @@ int el_targets_new(struct el_targets **ret)
 		return -ENOMEM;
 	for (size_t i = 0; i < EL_ROOTS_MAX; i++)
 		targets->roots[i].fd = -1;
+	targets->last_proc = -1;
 	targets->host_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (!fstatat(AT_FDCWD, "/proc/self/ns/mnt", &stat, 0))
 		targets->own_namespace = stat.st_ino;
@@ -38,6 +42,8 @@ void el_targets_free(struct el_targets *targets)
 			close(targets->roots[i].fd);
 	if (targets->host_root >= 0)
 		close(targets->host_root);
+	if (targets->last_proc >= 0)
+		close(targets->last_proc);
 	free(targets);
 }
 
@@ -63,9 +69,10 @@ static bool same_start(int proc, uint64_t start_ns)
 	return !start_ns || stat.start_tick == start_ns / EL_PROC_TICK_NS;
 }
 
+/* Below the folder of a process that is gone nothing is found, whoever has its pid now. */
 bool el_target_lives(const struct el_target *target)
 {
-	return target->proc >= 0 && same_start(target->proc, target->start_ns);
+	return target->proc >= 0 && !faccessat(target->proc, "stat", F_OK, 0);
 }
 
 /* "Uid:\treal\teffective..." and "NSpid:\toutermost\t...\tinnermost" of proc(5). */
@@ -119,9 +126,17 @@ static void keep_root(struct el_targets *targets, const struct el_known_target *
 	*oldest = (struct el_root){known->namespace, known->dev, known->inode, ++targets->used, fd};
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
 static void learn(struct el_targets *targets, struct el_target *target)
 {
-	struct el_known_target known = {.image = target->image};
+	struct el_known_target known = {.image = target->image, .learnt_ns = now_ns()};
 	el_auto_fd int root = openat(target->proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct el_root *kept;
 	struct stat stat;
@@ -145,24 +160,38 @@ static void learn(struct el_targets *targets, struct el_target *target)
 	targets->known[target->image % EL_TARGETS_MAX] = known;
 }
 
+/* The folder of /proc of the process that is meant, or -1. */
+static int open_proc(struct el_targets *targets, struct el_target *target)
+{
+	char path[32];
+
+	target->proc = targets->last_proc;
+	if (targets->last_image == target->image && targets->last_pid == target->pid &&
+	    targets->last_start_ns == target->start_ns && el_target_lives(target))
+		return targets->last_proc;
+	if (targets->last_proc >= 0)
+		close(targets->last_proc);
+	targets->last_proc = -1;
+	snprintf(path, sizeof(path), "/proc/%u", target->pid);
+	el_auto_fd int proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0 || !same_start(proc, target->start_ns))
+		return -1;
+	targets->last_image = target->image;
+	targets->last_pid = target->pid;
+	targets->last_start_ns = target->start_ns;
+	targets->last_proc = el_take_fd(&proc);
+	return targets->last_proc;
+}
+
 void el_targets_open(struct el_targets *targets, uint32_t image, uint32_t pid, uint64_t start_ns,
 		     struct el_target *ret)
 {
-	struct el_target target = {
-		.image = image, .pid = pid, .start_ns = start_ns, .proc = -1, .root = -1};
+	struct el_target target = {.image = image, .pid = pid, .start_ns = start_ns, .root = -1};
 	const struct el_known_target *known = &targets->known[image % EL_TARGETS_MAX];
 	const struct el_root *root;
-	char path[32];
 
-	if (pid) {
-		snprintf(path, sizeof(path), "/proc/%u", pid);
-		target.proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	}
-	if (target.proc >= 0 && !same_start(target.proc, start_ns)) {
-		close(target.proc);
-		target.proc = -1;
-	}
-	if (target.proc >= 0)
+	target.proc = pid ? open_proc(targets, &target) : -1;
+	if (target.proc >= 0 && (known->image != image || now_ns() - known->learnt_ns > LEARN_NS))
 		learn(targets, &target);
 	if (image && known->image == image) {
 		root = find_root(targets, known);
@@ -173,11 +202,4 @@ void el_targets_open(struct el_targets *targets, uint32_t image, uint32_t pid, u
 		target.user = known->user;
 	}
 	*ret = target;
-}
-
-void el_target_close(struct el_target *target)
-{
-	if (target->proc >= 0)
-		close(target->proc);
-	target->proc = -1;
 }

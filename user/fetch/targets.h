@@ -2,8 +2,8 @@
 /*
  * The processes that are asked about: whether one is still the process that
  * is meant, and what must be known of it after its death: the root of its
- * files, its pid inside its own namespace, its user. Learnt at each request
- * while it lives. Bounded: the oldest is forgotten.
+ * files, its pid inside its own namespace, its user. Learnt while it lives, at
+ * the first request and again when a second has passed. Bounded: the oldest is forgotten.
  */
 #ifndef EL_TARGETS_H
 #define EL_TARGETS_H
@@ -27,6 +27,7 @@ struct el_known_target {
 	uint32_t pid_inside;
 	uid_t user;
 	bool host_namespace;
+	uint64_t learnt_ns;             /* CLOCK_MONOTONIC */
 	uint64_t namespace, dev, inode; /* of its root */
 };
 
@@ -36,15 +37,19 @@ struct el_targets {
 	uint64_t used;
 	uint64_t own_namespace;
 	int host_root; /* O_PATH of ours */
+	/* Whom the last request was about: a JIT's list is read in many small pieces. */
+	int last_proc; /* -1: none */
+	uint32_t last_image, last_pid;
+	uint64_t last_start_ns;
 };
 
 /* One process, for the time of one request. */
 struct el_target {
 	uint32_t image, pid;
 	uint64_t start_ns; /* 0: unknown, nothing to compare */
-	int proc;   /* O_PATH of /proc/PID, which stays with this very process; -1: it is dead */
-	int root;   /* borrowed from the table; -1: unknown */
-	bool known; /* the fields below are valid */
+	int proc; /* borrowed: O_PATH of /proc/PID, which stays with this very process; -1: dead */
+	int root; /* borrowed from the table; -1: unknown */
+	bool known;          /* the fields below are valid */
 	bool host_namespace; /* its mount namespace is ours */
 	uint32_t pid_inside; /* in its own pid namespace */
 	uid_t user;          /* effective */
@@ -53,10 +58,9 @@ struct el_target {
 int el_targets_new(struct el_targets **ret);
 void el_targets_free(struct el_targets *targets);
 
-/* Fills *ret with what is true now, or was when the process lived. */
+/* Fills *ret with what is true now, or was when the process lived; good until the next call. */
 void el_targets_open(struct el_targets *targets, uint32_t image, uint32_t pid, uint64_t start_ns,
 		     struct el_target *ret);
-void el_target_close(struct el_target *target);
 /* Whether /proc/PID still belongs to the process that it was opened for. */
 bool el_target_lives(const struct el_target *target);
 

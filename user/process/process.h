@@ -50,16 +50,23 @@ int el_processes_fork(struct el_processes *processes, uint64_t time_ns, uint32_t
 int el_processes_exec(struct el_processes *processes, uint64_t time_ns, uint32_t pid, const char *comm);
 int el_processes_comm(struct el_processes *processes, uint64_t time_ns, uint32_t pid, uint32_t tid, const char *comm);
 int el_processes_exit(struct el_processes *processes, uint64_t time_ns, uint32_t pid);
-/* mapping->id is set here. */
+/* The id is set here, and the flags follow from path and inode: scans and side-band agree then. */
 int el_processes_mmap(struct el_processes *processes, uint64_t time_ns, uint32_t pid, const struct el_mapping *mapping);
 int el_processes_cgroup(struct el_processes *processes, uint64_t cgroup_id, const char *path);
 
-/* Reads /proc/PID now: maps, comm, start time, cgroup. -ESRCH when it is gone. Idempotent. */
+/*
+ * Reads /proc/PID now: maps, comm, start time, cgroup. -ESRCH when it is gone. Idempotent: what is
+ * known stays as it is, what is no longer there ends at `time_ns`.
+ */
 int el_processes_scan(struct el_processes *processes, uint64_t time_ns, uint32_t pid);
 
 /* --- asking --- */
 
-/* The image a sample belongs to; made (and marked not scanned) when unknown. NULL: out of memory. */
+/*
+ * The image a sample belongs to; made (and marked not scanned) when unknown. NULL: out of memory.
+ * The pointer holds until el_processes_forget() says that the image is gone. An image that no
+ * sample asked for goes by itself some time after its end.
+ */
 struct el_process *el_processes_of_sample(struct el_processes *processes, const struct el_record_sample *sample);
 struct el_process *el_processes_get(struct el_processes *processes, uint32_t id);
 /* What covered `addr` at `time_ns`, or NULL. Valid until the next feeding call. */
@@ -72,5 +79,11 @@ const char *el_processes_string(const struct el_processes *processes, uint32_t s
 /* Drops images that ended before `time_ns`, and mappings that did; calls `gone` with each image id. */
 void el_processes_forget(struct el_processes *processes, uint64_t time_ns,
 			 void (*gone)(void *context, uint32_t id), void *context);
+
+struct el_processes_counts {
+	size_t images;		   /* kept now */
+	uint64_t mappings_refused; /* of images with too many */
+};
+void el_processes_counts(const struct el_processes *processes, struct el_processes_counts *ret);
 
 #endif

@@ -267,3 +267,8 @@ void el_processes_forget(struct el_processes *processes, uint64_t time_ns,
 	for (size_t i = 0; i < processes->images.n; i++)
 		el_mappings_forget(&processes->images.at[i]->mappings, time_ns);
 }
+
+void el_processes_counts(const struct el_processes *processes, struct el_processes_counts *ret)
+{
+	*ret = (struct el_processes_counts){processes->images.n, processes->n_mappings_refused};
+}
