@@ -287,7 +287,7 @@ struct el_profile *program_profile(void)
 	helper = function(&maker, "helper", file, 2, EL_CODE_NATIVE);
 	work = function(&maker, "work", file, 8, EL_CODE_NATIVE);
 	main_ = function(&maker, "main", file, 50, EL_CODE_NATIVE);
-	deflate = function(&maker, "deflate", 0, 0, EL_CODE_NATIVE);
+	deflate = function(&maker, "deflate", string(&maker, "./deflate.c"), 0, EL_CODE_NATIVE);
 	called = place(&maker, program, EL_MISS_NONE, main_, 55, 0, 0);
 
 	HIT(&maker, 300, place(&maker, program, EL_MISS_NONE, work, 10, 0, 0), called);

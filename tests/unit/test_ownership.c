@@ -108,6 +108,27 @@ static void functions_go_by_file_then_object_then_name(void **state)
 	sources_leave();
 }
 
+/* "./deflate.c" of /lib/.../libz.so is not the user's deflate.c. */
+static void relative_file_in_a_library_is_the_librarys(void **state)
+{
+	static const struct el_ownership_rule rule = {"*/deflate.c", true};
+	struct el_ownership *ownership;
+	struct el_profile *profile;
+
+	(void)state;
+	sources_enter();
+	profile = program_profile();
+	assert_int_equal(el_ownership_new(profile, NULL, 0, &ownership), 0);
+	assert_false(is_mine(profile, ownership, "deflate"));
+	assert_true(is_mine(profile, ownership, "work"));
+	el_ownership_free(ownership);
+	assert_int_equal(el_ownership_new(profile, &rule, 1, &ownership), 0);
+	assert_true(is_mine(profile, ownership, "deflate"));
+	el_ownership_free(ownership);
+	el_profile_free(profile);
+	sources_leave();
+}
+
 static void rules_do_not_claim_the_kernel(void **state)
 {
 	static const struct el_ownership_rule everything = {"*", true};
@@ -133,6 +154,7 @@ int main(void)
 		cmocka_unit_test(other_paths_are_mine),
 		cmocka_unit_test(last_rule_that_matches_wins),
 		cmocka_unit_test(functions_go_by_file_then_object_then_name),
+		cmocka_unit_test(relative_file_in_a_library_is_the_librarys),
 		cmocka_unit_test(rules_do_not_claim_the_kernel),
 	};
 

@@ -21,8 +21,9 @@ struct el_report_call {
 	const struct el_ownership *ownership;
 	const struct el_origin *origins; /* by function */
 	enum el_view_by by;
-	uint32_t codes; /* as in el_view_options */
-	uint64_t all;   /* sum of the shown value over the whole profile */
+	const char *kind; /* options->kind as it is written, or NULL */
+	uint32_t codes;   /* as in el_view_options */
+	uint64_t all;     /* sum of the shown value over the whole profile */
 };
 
 /* One origin for each function of the profile; 0 or -ENOMEM, freed by free(). */

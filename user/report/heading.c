@@ -255,8 +255,8 @@ static void filters(const struct el_report_call *call, const struct el_view *vie
 	if (!options->kind && !options->pid && !options->tid)
 		return;
 	el_text_printf(text, "only ");
-	if (options->kind)
-		el_text_name(text, options->kind, 0);
+	if (call->kind)
+		el_text_printf(text, "%s", call->kind);
 	if (options->pid)
 		el_text_printf(text, "%sprocess %u", options->kind ? ", " : "", options->pid);
 	if (options->tid)

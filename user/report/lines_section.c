@@ -15,12 +15,11 @@ static void title_share(struct el_printer *printer, const struct el_section *sec
 {
 	const struct el_view *view = printer->lines->view;
 	uint64_t part = section->mine ? section->weight : section->flat;
-	const char *kind = printer->call->options->kind;
+	const char *kind = printer->call->kind;
 
 	if (view->total != printer->call->all) {
-		el_text_printf(printer->text, "%.1f %% of ", el_printer_percent(printer, part));
-		el_text_name(printer->text, kind ? kind : "what is shown", 0);
-		el_text_printf(printer->text, ", ");
+		el_text_printf(printer->text, "%.1f %% of %s, ", el_printer_percent(printer, part),
+			       kind ? kind : "what is shown");
 	}
 	el_text_printf(printer->text, "%.1f %% of all",
 		       printer->call->all ? 100.0 * part / printer->call->all : 0.0);

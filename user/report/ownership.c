@@ -63,17 +63,16 @@ static const char *const library_paths[] = {
 	"*/.nvm/versions/*",
 	"*/.sdkman/candidates/*",
 	"*/.m2/repository/*",
-	/* no file on disk */
-	"[[]vdso]",
-	"[[]vsyscall]",
-	"[[]kernel]",
+	/* no file on disk: [kernel], [vdso], [jit] */
+	"[[]*",
 	"linux-vdso.so.*",
 };
 
 /* Names of JIT functions whose file is unknown. */
 static const char *const library_names[] = {
-	"numba.*",   "numba::*",          "numpy.*", "numpy::*", "cpython::*", "NRT_*",
-	"Builtin:*", "BytecodeHandler:*", "Stub:*",  "RegExp:*", "* node:*",   "*/node_modules/*",
+	"[[]*",       "numba.*",  "numba::*",         "numpy.*",           "numpy::*",
+	"cpython::*", "NRT_*",    "Builtin:*",        "BytecodeHandler:*", "Stub:*",
+	"RegExp:*",   "* node:*", "*/node_modules/*",
 };
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -109,44 +108,49 @@ bool el_ownership_path_is_mine(const struct el_ownership_rule *rules, size_t n_r
 	return decide(!any_matches(library_paths, N_OF(library_paths), path), rules, n_rules, path);
 }
 
-static bool by_path(const struct el_ownership_rule *rules, size_t n_rules,
-		    const struct el_strings *strings, uint32_t path, int8_t *known)
+struct judge {
+	const struct el_profile *profile;
+	const struct el_ownership_rule *rules;
+	size_t n_rules;
+	int8_t *known; /* by string, of paths: 1 mine, -1 not, 0 not asked yet */
+};
+
+static bool by_path(struct judge *judge, uint32_t path)
 {
-	if (!known[path])
-		known[path] =
-			el_ownership_path_is_mine(rules, n_rules, el_strings_get(strings, path))
-				? 1
-				: -1;
-	return known[path] > 0;
+	const char *text = el_strings_get(&judge->profile->strings, path);
+
+	if (!judge->known[path])
+		judge->known[path] =
+			el_ownership_path_is_mine(judge->rules, judge->n_rules, text) ? 1 : -1;
+	return judge->known[path] > 0;
 }
 
-static bool by_name(const struct el_ownership_rule *rules, size_t n_rules, const char *name)
+/* A relative path says nothing about where the code comes from: the object must be the user's too.
+ */
+static bool by_file(struct judge *judge, uint32_t file, uint32_t object)
 {
-	return decide(!any_matches(library_names, N_OF(library_names), name), rules, n_rules, name);
+	const char *text = el_strings_get(&judge->profile->strings, file);
+
+	if (*text == '/' || !object)
+		return by_path(judge, file);
+	return decide(by_path(judge, file) && by_path(judge, object), judge->rules, judge->n_rules,
+		      text);
 }
 
-static void fill(struct el_ownership *ownership, const struct el_profile *profile,
-		 const struct el_ownership_rule *rules, size_t n_rules,
-		 const struct el_origin *origins, int8_t *known)
+static bool is_mine(struct judge *judge, const struct el_profile_function *function,
+		    uint32_t object)
 {
-	for (size_t i = 1; i < profile->functions.n; i++) {
-		const struct el_profile_function *function = &profile->functions.at[i];
-		uint32_t object = profile->objects.at[origins[i].object].path;
-		bool made_at_run_time =
-			function->code == EL_CODE_NUMBA || function->code == EL_CODE_JIT;
+	const char *name = el_strings_get(&judge->profile->strings, function->name);
+	bool made_at_run_time = function->code == EL_CODE_NUMBA || function->code == EL_CODE_JIT;
 
-		if (function->code == EL_CODE_KERNEL || function->wrapper)
-			ownership->mine[i] = false;
-		else if (function->file)
-			ownership->mine[i] =
-				by_path(rules, n_rules, &profile->strings, function->file, known);
-		else if (made_at_run_time)
-			ownership->mine[i] = by_name(
-				rules, n_rules, el_strings_get(&profile->strings, function->name));
-		else if (object)
-			ownership->mine[i] =
-				by_path(rules, n_rules, &profile->strings, object, known);
-	}
+	if (function->code == EL_CODE_KERNEL || function->wrapper)
+		return false;
+	if (function->file)
+		return by_file(judge, function->file, made_at_run_time ? 0 : object);
+	if (made_at_run_time)
+		return decide(!any_matches(library_names, N_OF(library_names), name), judge->rules,
+			      judge->n_rules, name);
+	return object && by_path(judge, object);
 }
 
 int el_ownership_new(const struct el_profile *profile, const struct el_ownership_rule *rules,
@@ -155,6 +159,7 @@ int el_ownership_new(const struct el_profile *profile, const struct el_ownership
 	struct el_ownership *ownership = calloc(1, sizeof(*ownership));
 	el_auto_free int8_t *known = calloc(profile->strings.start.n + 1, sizeof(*known));
 	el_auto_free struct el_origin *origins = NULL;
+	struct judge judge = {profile, rules, n_rules, known};
 
 	if (ownership)
 		ownership->mine = calloc(profile->functions.n + 1, sizeof(*ownership->mine));
@@ -163,7 +168,9 @@ int el_ownership_new(const struct el_profile *profile, const struct el_ownership
 		return -ENOMEM;
 	}
 	ownership->n_functions = profile->functions.n;
-	fill(ownership, profile, rules, n_rules, origins, known);
+	for (size_t i = 1; i < profile->functions.n; i++)
+		ownership->mine[i] = is_mine(&judge, &profile->functions.at[i],
+					     profile->objects.at[origins[i].object].path);
 	*ret = ownership;
 	return 0;
 }

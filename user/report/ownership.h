@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whose code a function is: the user's own, or a library's. Decided by globs
- * over the source file, over the object's path where no file is known, and
- * over the function's name for JIT code without a file. The last rule that
+ * over the source file, over the object's path where no file is known (over
+ * both when the file's path is relative), and over the function's name for JIT
+ * code without a file. The last rule that
  * matches wins; what none matches is the user's own. Kernel code never is.
  */
 #ifndef EL_REPORT_OWNERSHIP_H

@@ -29,12 +29,13 @@ const struct el_report *el_report_find(const char *name)
 	return NULL;
 }
 
-static int code_of(const char *kind, uint32_t *ret_codes)
+static int code_of(const char *kind, struct el_report_call *call)
 {
 	for (int code = 0; code < EL_N_CODES; code++) {
 		if (strcasecmp(kind, el_code_label(code)))
 			continue;
-		*ret_codes = 1u << code;
+		call->codes = 1u << code;
+		call->kind = el_code_label(code);
 		return 0;
 	}
 	return -EINVAL;
@@ -51,7 +52,7 @@ static int understand(struct el_report_call *call, struct el_error *error)
 				    "--by %s: there is no such table. There are line, function, "
 				    "file, module, process, thread and address",
 				    options->by);
-	if (options->kind && code_of(options->kind, &call->codes))
+	if (options->kind && code_of(options->kind, call))
 		return el_error_set(error, -EINVAL,
 				    "--kind %s: there is no such kind of code. There are Numba, "
 				    "native, kernel, JIT, Python and unknown",
