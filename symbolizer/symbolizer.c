@@ -5,6 +5,7 @@
  */
 #include "symbolizer/symbolizer.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,7 +259,12 @@ int el_symbolizer_resolve(struct el_symbolizer *symbolizer, uint32_t id,
 
 void el_symbolizer_evict(struct el_symbolizer *symbolizer, size_t limit)
 {
+	uint64_t before = symbolizer->context.stats.evictions;
+
 	el_objects_evict(symbolizer->context.objects, limit);
+	/* Freed pieces of the heap go back to the system, not only to the next malloc. */
+	if (symbolizer->context.stats.evictions > before)
+		malloc_trim(0);
 }
 
 void el_symbolizer_stats(const struct el_symbolizer *symbolizer, struct el_symbolizer_stats *ret)
