@@ -144,7 +144,7 @@ class PerfMap:
         check(time.monotonic() - began < 15, f"took {time.monotonic() - began:.0f} s")
         check(result.cpu < 5, f"took {result.cpu:.1f} CPU s")
         check(result.rss < 300 << 10, f"took {result.rss >> 10} MiB")
-        check(profile.total() > 200, "samples are kept:", profile.total())
+        check(profile.total() > 60, "samples are kept:", profile.total())
         laws(profile)
         return profile, profile.flat(pprof.function_key)
 
@@ -160,10 +160,10 @@ def text(content):
 def perf_map_names_code_without_a_file():
     with PerfMap(text(lambda a, n: b"%x %x outer name with spaces\n" % (a, n))) as jit:
         _, functions = jit.profile()
-        check(functions["outer name with spaces"] > 200, functions)
+        check(functions["outer name with spaces"] > 60, functions)
     with PerfMap(text(lambda a, n: b"0x%x 0x%x old\n0x%x 0x%x newer\n" % (a, n, a, n))) as jit:
         _, functions = jit.profile()
-        check(functions["newer"] > 200 and not functions["old"], "later entries win, 0x is understood:", functions)
+        check(functions["newer"] > 60 and not functions["old"], "later entries win, 0x is understood:", functions)
 
 
 @test
@@ -246,7 +246,7 @@ def pprof_opens_the_file_without_the_binary():
         raise Skip("this Go has no pprof")
     _, profile = record("-F", 499, "--", PYTHON, os.path.join(PROGRAMS, "numba_lines.py"), 1, timeout=90)
     table = run("go", "tool", "pprof", "-text", "-lines", "-nodecount=20", profile.path, timeout=120,
-                env={"HOME": scratch(), "PPROF_TMPDIR": scratch()})
+                env={"PPROF_TMPDIR": scratch(), "PPROF_BINARY_PATH": scratch()})
     check(table.status == 0 and "numba_lines.py:" in table.out, table)
 
 
