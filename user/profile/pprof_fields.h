@@ -139,7 +139,7 @@ enum el_pprof_ticks_field {
 	EL_PPROF_TICKS_WEIGHT_HIGH = 3, /* packed */
 	EL_PPROF_TICKS_MISSED = 4,      /* packed */
 	EL_PPROF_TICKS_GAP = 5,         /* packed, zigzag */
-	EL_PPROF_TICKS_SAMPLE = 6,      /* packed: row of SAMPLE */
+	EL_PPROF_TICKS_SAMPLE = 6,      /* packed */
 	EL_PPROF_TICKS_END,
 };
 

@@ -44,39 +44,44 @@ static int compare_order(const void *left, const void *right)
 	return (a->tick > b->tick) - (a->tick < b->tick);
 }
 
-/* A tick and what is known of its CPU's tick before. */
-static void encode_tick(struct columns *columns, const struct el_profile_tick *tick, uint64_t time,
-			uint64_t weight)
-{
-	uint64_t change = zigzag(tick->weight - weight);
-	uint64_t gap = tick->time_ns - time - tick->weight;
-	uint64_t missed = 0;
+/* What is known of a CPU's ticks so far. */
+struct before {
+	uint64_t time, weight; /* of the last one */
+	uint64_t next_row;     /* above all rows seen */
+};
 
-	/* A negative gap is a huge one here; multiplied back with wrap-around it is still right. */
+static void encode_tick(struct columns *columns, const struct el_profile_tick *tick,
+			struct before *before)
+{
+	uint64_t change = zigzag(tick->weight - before->weight);
+	uint64_t gap = tick->time_ns - before->time - tick->weight;
+	uint64_t missed = 0, row = tick->sample;
+
+	/* A negative gap is a huge one here: none missed, the zigzag holds it. */
 	if (tick->weight && gap <= UINT64_MAX / 2)
 		missed = (gap + tick->weight / 2) / tick->weight;
 	el_buffer_add_u8(&columns->at[EL_PPROF_TICKS_WEIGHT_LOW], change);
 	el_buffer_add_uleb(&columns->at[EL_PPROF_TICKS_WEIGHT_HIGH], change >> 8);
 	el_buffer_add_uleb(&columns->at[EL_PPROF_TICKS_MISSED], missed);
 	el_buffer_add_uleb(&columns->at[EL_PPROF_TICKS_GAP], zigzag(gap - missed * tick->weight));
-	el_buffer_add_uleb(&columns->at[EL_PPROF_TICKS_SAMPLE], tick->sample);
+	el_buffer_add_uleb(&columns->at[EL_PPROF_TICKS_SAMPLE],
+			   row < before->next_row ? row << 1 | 1 : (row - before->next_row) << 1);
+	before->time = tick->time_ns;
+	before->weight = tick->weight;
+	if (row >= before->next_row)
+		before->next_row = row + 1;
 }
 
 /* The ticks of one CPU, `n` of them. */
 static void encode_cpu(const struct el_profile *profile, const struct tick_order *order, size_t n,
 		       struct columns *columns)
 {
-	uint64_t time = 0, weight = 0;
+	struct before before = {0};
 
 	el_buffer_add_uleb(&columns->at[EL_PPROF_TICKS_CPU], order->cpu);
 	el_buffer_add_uleb(&columns->at[EL_PPROF_TICKS_CPU], n);
-	for (size_t i = 0; i < n; i++) {
-		const struct el_profile_tick *tick = &profile->ticks.at[order[i].tick];
-
-		encode_tick(columns, tick, time, weight);
-		time = tick->time_ns;
-		weight = tick->weight;
-	}
+	for (size_t i = 0; i < n; i++)
+		encode_tick(columns, &profile->ticks.at[order[i].tick], &before);
 }
 
 int el_pprof_ticks_encode(const struct el_profile *profile, struct el_buffer *ret)
@@ -102,22 +107,24 @@ int el_pprof_ticks_encode(const struct el_profile *profile, struct el_buffer *re
 	return ret->err;
 }
 
-/* Advances `tick` to the CPU's next one; false when a column is too short. */
-static bool decode_tick(struct el_cursor *columns, struct el_profile_tick *tick,
-			uint64_t *ret_sample)
+/* The CPU's next tick, `ret_row` of the file; false when a column is too short. */
+static bool decode_tick(struct el_cursor *columns, struct before *before, uint64_t *ret_row)
 {
 	uint64_t change = el_cursor_u8(&columns[EL_PPROF_TICKS_WEIGHT_LOW]);
 	uint64_t missed = el_cursor_uleb(&columns[EL_PPROF_TICKS_MISSED]);
 	uint64_t gap = unzigzag(el_cursor_uleb(&columns[EL_PPROF_TICKS_GAP]));
+	uint64_t code = el_cursor_uleb(&columns[EL_PPROF_TICKS_SAMPLE]);
 
 	change |= el_cursor_uleb(&columns[EL_PPROF_TICKS_WEIGHT_HIGH]) << 8;
-	*ret_sample = el_cursor_uleb(&columns[EL_PPROF_TICKS_SAMPLE]);
 	for (uint32_t field = EL_PPROF_TICKS_CPU; field < EL_PPROF_TICKS_END; field++) {
 		if (columns[field].failed)
 			return false;
 	}
-	tick->weight += unzigzag(change);
-	tick->time_ns += tick->weight + missed * tick->weight + gap;
+	before->weight += unzigzag(change);
+	before->time += before->weight + missed * before->weight + gap;
+	*ret_row = (code >> 1) + (code & 1 ? 0 : before->next_row);
+	if (*ret_row >= before->next_row)
+		before->next_row = *ret_row + 1;
 	return true;
 }
 
@@ -137,18 +144,21 @@ int el_pprof_ticks_decode(const void *bytes, size_t size, const uint32_t *rows, 
 	while (el_cursor_left(&columns[EL_PPROF_TICKS_CPU])) {
 		uint64_t cpu = el_cursor_uleb(&columns[EL_PPROF_TICKS_CPU]);
 		uint64_t n = el_cursor_uleb(&columns[EL_PPROF_TICKS_CPU]);
-		struct el_profile_tick tick = {.cpu = cpu};
+		struct before before = {0};
 
 		if (cpu > UINT32_MAX)
 			return -EINVAL;
 		for (; n; n--) {
-			uint64_t sample;
+			struct el_profile_tick tick = {.cpu = cpu};
+			uint64_t row;
 			uint32_t position;
 			int err;
 
-			if (!decode_tick(columns, &tick, &sample) || sample >= n_rows)
+			if (!decode_tick(columns, &before, &row) || row >= n_rows)
 				return -EINVAL;
-			tick.sample = rows[sample];
+			tick.time_ns = before.time;
+			tick.weight = before.weight;
+			tick.sample = rows[row];
 			err = el_profile_build_tick(builder, &tick, &position);
 			if (err)
 				return err;

@@ -7,9 +7,11 @@
  *   weight: the zigzag difference to the weight before, its low byte apart,
  *   missed: how many ticks of this weight fit between this one and the one before,
  *   gap: the zigzag rest of the time since the tick before,
- *   sample: its row.
+ *   sample: its row: twice the row plus 1 when a row as high was seen on this
+ *     CPU before, else twice the distance to the next row not seen. Rows are
+ *     numbered as they come, so that a stack's first sample costs next to nothing.
  * Each is 0 or small in its own way, and a compressor sees each apart. The
- * noise is what remains: about 3.3 bytes a sample in all, measured.
+ * noise of the timer is what remains.
  */
 #ifndef EL_PPROF_TICKS_H
 #define EL_PPROF_TICKS_H
