@@ -22,8 +22,7 @@ struct el_join;
 struct el_join_options {
 	const struct el_event_type *event;
 	uint64_t period;
-	size_t known_limit; /* bytes of stacks and resolved addresses kept between windows; 0: 64
-			       MiB */
+	size_t known_limit; /* bytes of answers kept between windows; 0: 16 MiB */
 };
 
 int el_join_new(struct el_parser *parser, const struct el_join_options *options,
