@@ -17,11 +17,13 @@
 #include "symbolizer/symbolizer.h"
 
 struct el_objects; /* object.h */
+struct el_jit_descriptors; /* jit_descriptor.h */
 
 /* What all resolvers of one symbolizer share. */
 struct el_resolver_context {
 	struct el_source source;
 	struct el_objects *objects;
+	struct el_jit_descriptors *jit_descriptors; /* shared by the states of resolver_gdbjit.c */
 	struct el_symbolizer_stats stats; /* resolvers count into it */
 	bool no_skid;
 };
