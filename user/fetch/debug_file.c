@@ -55,11 +55,8 @@ static int open_by_link(int root, const char *object_path, const char *name)
 		char path[PATH_MAX];
 		int n;
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
 		n = snprintf(path, sizeof(path), forms[i], (int)(slash - object_path), object_path,
 			     name);
-#pragma GCC diagnostic pop
 		if (n > 0 && (size_t)n < sizeof(path))
 			fd = open_regular(root, path);
 	}

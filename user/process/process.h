@@ -27,9 +27,9 @@ struct el_process {
 	struct el_image_key key;
 	uint64_t from_ns, to_ns; /* life of the image; to_ns UINT64_MAX while alive */
 	uint32_t parent_pid;
-	char comm[16];	    /* of the process, NUL-terminated */
-	uint32_t cgroup;    /* string of the table below: path, "" unknown */
-	bool scanned;	    /* /proc/PID/maps was read */
+	char comm[16];   /* of the process, NUL-terminated */
+	uint32_t cgroup; /* string of the table below: path, "" unknown */
+	bool scanned;    /* /proc/PID/maps was read */
 	bool kernel_thread;
 	uint32_t generation; /* grows with every change of its mappings */
 };
@@ -46,12 +46,16 @@ void el_processes_free(struct el_processes *processes);
 /* --- feeding, in time order --- */
 
 /* What the side-band said; pids are thread-group ids. */
-int el_processes_fork(struct el_processes *processes, uint64_t time_ns, uint32_t parent, uint32_t child);
-int el_processes_exec(struct el_processes *processes, uint64_t time_ns, uint32_t pid, const char *comm);
-int el_processes_comm(struct el_processes *processes, uint64_t time_ns, uint32_t pid, uint32_t tid, const char *comm);
+int el_processes_fork(struct el_processes *processes, uint64_t time_ns, uint32_t parent,
+		      uint32_t child);
+int el_processes_exec(struct el_processes *processes, uint64_t time_ns, uint32_t pid,
+		      const char *comm);
+int el_processes_comm(struct el_processes *processes, uint64_t time_ns, uint32_t pid, uint32_t tid,
+		      const char *comm);
 int el_processes_exit(struct el_processes *processes, uint64_t time_ns, uint32_t pid);
 /* The id is set here, and the flags follow from path and inode: scans and side-band agree then. */
-int el_processes_mmap(struct el_processes *processes, uint64_t time_ns, uint32_t pid, const struct el_mapping *mapping);
+int el_processes_mmap(struct el_processes *processes, uint64_t time_ns, uint32_t pid,
+		      const struct el_mapping *mapping);
 int el_processes_cgroup(struct el_processes *processes, uint64_t cgroup_id, const char *path);
 
 /*
@@ -67,21 +71,25 @@ int el_processes_scan(struct el_processes *processes, uint64_t time_ns, uint32_t
  * The pointer holds until el_processes_forget() says that the image is gone. An image that no
  * sample asked for goes by itself some time after its end.
  */
-struct el_process *el_processes_of_sample(struct el_processes *processes, const struct el_record_sample *sample);
+struct el_process *el_processes_of_sample(struct el_processes *processes,
+					  const struct el_record_sample *sample);
 struct el_process *el_processes_get(struct el_processes *processes, uint32_t id);
 /* What covered `addr` at `time_ns`, or NULL. Valid until the next feeding call. */
 const struct el_process_mapping *el_process_mapping_at(struct el_processes *processes, uint32_t id,
 						       uint64_t addr, uint64_t time_ns);
-/* Mappings of an image, sorted by id (so: oldest first); count in *ret_n. Valid until the next feeding call. */
-const struct el_process_mapping *el_process_mappings(struct el_processes *processes, uint32_t id, size_t *ret_n);
+/* Mappings of an image, sorted by id (so: oldest first); count in *ret_n. Valid until the next
+ * feeding call. */
+const struct el_process_mapping *el_process_mappings(struct el_processes *processes, uint32_t id,
+						     size_t *ret_n);
 const char *el_processes_string(const struct el_processes *processes, uint32_t string);
 
-/* Drops images that ended before `time_ns`, and mappings that did; calls `gone` with each image id. */
+/* Drops images that ended before `time_ns`, and mappings that did; calls `gone` with each image id.
+ */
 void el_processes_forget(struct el_processes *processes, uint64_t time_ns,
 			 void (*gone)(void *context, uint32_t id), void *context);
 
 struct el_processes_counts {
-	size_t images;		   /* kept now */
+	size_t images;             /* kept now */
 	uint64_t mappings_refused; /* of images with too many */
 };
 void el_processes_counts(const struct el_processes *processes, struct el_processes_counts *ret);
