@@ -6,7 +6,8 @@
 
 #include "user/report/lines_print.h"
 
-#define MARKS 3 /* one for each 10 % */
+#define MARKS 3       /* one for each 10 % */
+#define LONG_TITLE 90 /* columns: then the share has a line of its own */
 #define NOTES_PER_LINE 3
 #define CALLED_MIN_PERCENT 0.5
 
@@ -46,8 +47,12 @@ static void title(struct el_printer *printer, const struct el_section *section)
 				    : room              ? 10
 							: 0);
 	el_text_style(text, EL_STYLE_PLAIN);
-	el_text_printf(text, "%*s",
-		       columns + 2 < EL_TITLE_COLUMNS ? (int)(EL_TITLE_COLUMNS - columns) : 2, "");
+	if (columns > LONG_TITLE && !text->width)
+		el_text_printf(text, "\n  ");
+	else
+		el_text_printf(
+			text, "%*s",
+			columns + 2 < EL_TITLE_COLUMNS ? (int)(EL_TITLE_COLUMNS - columns) : 2, "");
 	title_share(printer, section);
 	el_text_printf(text, "\n");
 }
