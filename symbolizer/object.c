@@ -207,6 +207,25 @@ static int name_without_dwarf(struct el_object *object, uint64_t addr, struct el
 	return 0;
 }
 
+/*
+ * Compilers leave the linkage name out for members of local types; the symbol
+ * has it, and with it the class.
+ */
+static void complete_name(struct el_object *object, uint64_t addr, struct el_frame *frame)
+{
+	struct el_symbol symbol;
+
+	if (!strncmp(frame->system_name, "_Z", 2) || el_object_symbol(object, addr, &symbol) ||
+	    strncmp(symbol.name, "_Z", 2) || !strstr(symbol.name, frame->system_name))
+		return;
+	free(object->readable);
+	object->readable = el_demangle(symbol.name);
+	if (!object->readable)
+		return;
+	frame->system_name = symbol.name;
+	frame->name = object->readable;
+}
+
 static void describe(struct el_object *object, struct el_found *found)
 {
 	found->object_path = object->path;
@@ -272,6 +291,8 @@ int el_object_lookup(struct el_object *object, uint64_t addr, enum el_pc pc, str
 			found->frames.n = first;
 		return 0;
 	}
+	if (answer.is_cxx && outer->system_name)
+		complete_name(object, addr, outer);
 	if (answer.borrowed)
 		found->flags |= EL_LOCATION_LINE_BORROWED;
 	found->has_lines = found->frames.at[first].line > 0;

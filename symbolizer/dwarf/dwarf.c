@@ -256,6 +256,7 @@ int el_dwarf_lookup(struct el_dwarf *dwarf, uint64_t addr, struct el_found *foun
 		return err;
 	ret->has_unit = true;
 	ret->split = unit->split;
+	ret->is_cxx = unit->is_cxx;
 	if (unit->split)
 		return 0;
 	scope = scope_at(unit, addr);

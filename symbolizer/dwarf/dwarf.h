@@ -26,6 +26,7 @@ struct el_dwarf_answer {
 	bool has_function; /* frames were added */
 	bool split;        /* the unit's DIEs are in a .dwo file */
 	bool borrowed;     /* the row said line 0 */
+	bool is_cxx;       /* the unit is C++ */
 };
 
 /*

@@ -123,7 +123,8 @@ struct el_dwarf_unit {
 	struct el_form_sizes sizes;
 	bool split;
 	bool indexed;
-	bool whole_language_c; /* types hold no functions */
+	bool is_c;   /* types hold no functions */
+	bool is_cxx; /* functions have linkage names */
 	uint64_t low_pc;
 	uint64_t addr_base, str_offsets_base, rnglists_base;
 	uint64_t line_off; /* UINT64_MAX: none */

@@ -110,7 +110,7 @@ static bool is_skippable(const struct pass *pass, uint16_t tag)
 		return true;
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
-		return pass->unit->whole_language_c;
+		return pass->unit->is_c;
 	default:
 		return false;
 	}

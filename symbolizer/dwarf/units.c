@@ -79,6 +79,27 @@ bool el_unit_die(struct el_dwarf *dwarf, const struct el_dwarf_unit *unit, uint6
 	return *abbrev != NULL;
 }
 
+/* Codes of DWARF 5, 7.12, and of its public list of later ones. */
+static void take_language(struct el_dwarf_unit *unit, uint64_t language)
+{
+	switch (language) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case 0x2c: /* C17 */
+		unit->is_c = true;
+		break;
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case 0x2b: /* C++17 */
+	case 0x2d: /* C++20 */
+		unit->is_cxx = true;
+		break;
+	}
+}
+
 static void take_attribute(struct el_dwarf_unit *unit, uint16_t name, struct el_value value,
 			   struct unit_die *die)
 {
@@ -99,8 +120,7 @@ static void take_attribute(struct el_dwarf_unit *unit, uint16_t name, struct el_
 		unit->line_off = value.number;
 		break;
 	case DW_AT_language:
-		unit->whole_language_c = value.number == DW_LANG_C || value.number == DW_LANG_C89 ||
-					 value.number == DW_LANG_C99 || value.number == DW_LANG_C11;
+		take_language(unit, value.number);
 		break;
 	case DW_AT_addr_base:
 	case DW_AT_GNU_addr_base:
