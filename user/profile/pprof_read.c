@@ -17,7 +17,7 @@
 
 #define FILE_LIMIT ((size_t)1 << 30)
 #define UNPACKED_LIMIT ((size_t)1 << 30)
-/* A profile unpacks to 5 to 30 times its size; a bomb to a thousand times. */
+/* A profile unpacks to about 3 times its size, a bomb to a thousand times. */
 #define UNPACKED_RATIO 100
 #define UNPACKED_ALWAYS ((size_t)16 << 20)
 
