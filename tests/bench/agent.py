@@ -25,11 +25,15 @@ for hz, seconds in ((99, 15), (997, 8)):
         per_1000 <= 0.02)
     if shutil.which("perf"):
         data = os.path.join(scratch(), "agent.data")
-        peer = run("perf", "record", "-q", "-a", "-g", "-e", "cpu-clock", "-F", str(hz), "-o", data, "--", "sleep",
+        peer = run("perf", "record", "-q", "-B", "-N", "-a", "-g", "-e", "cpu-clock", "-F", str(hz), "-o", data, "--", "sleep",
                    str(seconds), timeout=120)
         shown = run("perf", "report", "-i", data, "--stdio", "-g", "none", timeout=240)
         n = run("perf", "script", "-i", data, "-F", "pid", timeout=240).out.split()
-        row(f"perf record + report at {hz} Hz, {len(n)} samples", "", f"{(peer.cpu + shown.cpu) / len(n) * 1000:.4f} s")
+        if n:
+            row(f"perf record + report at {hz} Hz, {len(n)} samples", "",
+                f"{(peer.cpu + shown.cpu) / len(n) * 1000:.4f} s")
+        else:
+            skipped(f"perf at {hz} Hz", peer.err.strip()[:60] or "no samples")
     else:
         skipped(f"perf at {hz} Hz", "not installed")
 for process in busy:

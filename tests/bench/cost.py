@@ -31,7 +31,7 @@ def with_everline(hz):
 
 
 def with_perf(hz):
-    return ("perf", "record", "-q", "-a", "-e", "cpu-clock", "-c", str(10**9 // hz), "-g", "-o",
+    return ("perf", "record", "-q", "-B", "-N", "-a", "-e", "cpu-clock", "-c", str(10**9 // hz), "-g", "-o",
             os.path.join(scratch(), "cost.data"), "--"), None
 
 

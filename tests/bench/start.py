@@ -21,7 +21,7 @@ stop(service)
 row("start: CPU of a whole `record -- true`", "<= 0.15 s", spread(cpu) + " s", sorted(cpu)[len(cpu) // 2] <= 0.15)
 row("start: launch to first sample", "<= 0.3 s", spread(first) + " s", sorted(first)[len(first) // 2] <= 0.3)
 if shutil.which("perf"):
-    peer = [run("perf", "record", "-q", "-a", "-g", "-e", "cpu-clock", "-o", os.path.join(scratch(), "none.data"), "--",
+    peer = [run("perf", "record", "-q", "-B", "-N", "-a", "-g", "-e", "cpu-clock", "-o", os.path.join(scratch(), "none.data"), "--",
                 "true").cpu for _ in range(ROUNDS)]
     row("start: CPU of a whole `perf record -a -- true`", "", spread(peer) + " s")
 else:
