@@ -201,7 +201,7 @@ static uint64_t now_ns(void)
 
 static void read_own_key(struct el_image_key *key)
 {
-	struct el_proc_stat stat;
+	struct el_proc_stat stat = {0};
 	char text[1024];
 	FILE *file = fopen("/proc/self/stat", "re");
 	size_t n;

@@ -57,7 +57,7 @@ static uint64_t now_ns(void)
 
 static void sample_process(struct fixture *fixture, pid_t pid)
 {
-	struct el_proc_stat stat;
+	struct el_proc_stat stat = {0};
 	char path[64], text[1024];
 	FILE *file;
 	size_t n;
