@@ -18,7 +18,7 @@
 static void process_that_is_gone_is_named(void **state)
 {
 	pid_t pid = (1 << 22) - 1;
-	struct el_sampler_options options = options_of("cpu", 10101010, &pid);
+	struct el_sampler_options options = {.pids = &pid, .n_pids = 1};
 	struct el_sampler *sampler;
 	struct el_error error = {""};
 
