@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "user/advice.h"
 #include "user/books.h"
 #include "user/launch.h"
 #include "user/numba.h"
@@ -178,9 +179,7 @@ static void show_symbolizing(void *context, size_t done, size_t all)
 
 static int describe(struct session *session, struct el_profile *profile)
 {
-	const char *sentence = el_numba_sentence(&session->numba);
 	char command[1024] = "";
-	uint32_t comment;
 	int err;
 
 	for (char **word = session->targets.command; word && *word; word++) {
@@ -193,12 +192,7 @@ static int describe(struct session *session, struct el_profile *profile)
 	err = el_strings_add(&profile->strings, command, &profile->command);
 	if (!err)
 		err = el_strings_add(&profile->strings, session->targets.event->name, &profile->event);
-	if (!err && sentence && *sentence) {
-		err = el_strings_add(&profile->strings, sentence, &comment);
-		if (!err)
-			err = el_vec_push(&profile->comments, comment);
-	}
-	return err;
+	return err ? err : el_advice_add(&session->numba, profile);
 }
 
 /* Ends the window at `to_ns` and hands its profile over. */
