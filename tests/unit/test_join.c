@@ -267,20 +267,19 @@ static int tear_down(void **state)
 static uint64_t give_stack(struct fixture *fixture, const struct el_frame *frames, size_t n,
 			   bool kernel)
 {
-	struct {
+	union {
 		struct el_record_stack head;
-		struct el_frame frames[8];
-	} record = {
-		.head = {.header = {EL_RECORD_STACK,
-				    sizeof(struct el_record_stack) + n * sizeof(*frames)},
-			 .id = ++fixture->next_stack,
-			 .n_frames = n,
-			 .kernel = kernel},
-	};
+		uint64_t room[sizeof(struct el_record_stack) / 8 + 16];
+	} record = {0};
 
+	record.head.header.type = EL_RECORD_STACK;
+	record.head.header.size = sizeof(record.head) + n * sizeof(*frames);
+	record.head.id = ++fixture->next_stack;
+	record.head.n_frames = n;
+	record.head.kernel = kernel;
 	if (!kernel)
 		record.head.image = fixture->key;
-	memcpy(record.frames, frames, n * sizeof(*frames));
+	memcpy(record.head.frames, frames, n * sizeof(*frames));
 	assert_int_equal(fixture->sink.stack(fixture->sink.context, &record.head), 0);
 	return record.head.id;
 }

@@ -22,7 +22,7 @@
 #define MS 1000000ull
 
 enum { FIRST_LINE = __LINE__ };
-__attribute__((noinline, noclone, used)) static int well_known_function(volatile int *value)
+__attribute__((noinline, used)) static int well_known_function(volatile int *value)
 {
 	int sum = 0;
 
@@ -103,16 +103,10 @@ static int tear_down(void **state)
 
 static void sample_at(struct fixture *fixture, uint64_t addr)
 {
-	struct {
+	union {
 		struct el_record_stack head;
-		struct el_frame frames[1];
-	} stack = {
-		.head = {.header = {EL_RECORD_STACK, sizeof(stack)},
-			 .id = addr,
-			 .n_frames = 1,
-			 .image = fixture->key},
-		.frames = {{.addr = addr, .kind = EL_FRAME_NATIVE}},
-	};
+		uint64_t room[sizeof(struct el_record_stack) / 8 + 2];
+	} stack = {0};
 	const struct el_record_sample sample = {
 		.header = {EL_RECORD_SAMPLE, sizeof(sample)},
 		.image = fixture->key,
@@ -123,6 +117,12 @@ static void sample_at(struct fixture *fixture, uint64_t addr)
 		.comm = "test",
 	};
 
+	stack.head.header.type = EL_RECORD_STACK;
+	stack.head.header.size = sizeof(stack);
+	stack.head.id = addr;
+	stack.head.n_frames = 1;
+	stack.head.image = fixture->key;
+	stack.head.frames[0] = (struct el_frame){.addr = addr, .kind = EL_FRAME_NATIVE};
 	assert_int_equal(fixture->sink.stack(fixture->sink.context, &stack.head), 0);
 	assert_int_equal(fixture->sink.sample(fixture->sink.context, &sample), 0);
 }

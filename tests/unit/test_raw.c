@@ -12,16 +12,16 @@
 
 static void give_stack(struct el_raw *raw, uint64_t id, uint16_t n_frames)
 {
-	struct {
+	union {
 		struct el_record_stack head;
-		struct el_frame frames[4];
-	} record = {
-		.head = {.header = {EL_RECORD_STACK, sizeof(record)},
-			 .id = id,
-			 .n_frames = n_frames},
-		.frames = {{.addr = id}},
-	};
+		uint64_t room[sizeof(struct el_record_stack) / 8 + 8];
+	} record = {0};
 
+	record.head.header.type = EL_RECORD_STACK;
+	record.head.header.size = sizeof(record);
+	record.head.id = id;
+	record.head.n_frames = n_frames;
+	record.head.frames[0].addr = id;
 	assert_int_equal(el_raw_add_stack(raw, &record.head), 0);
 }
 
