@@ -20,8 +20,10 @@ static void look(const struct el_profile *profile, struct seen *ret)
 		ret->jit_unknown |= location->miss == EL_MISS_JIT_UNKNOWN;
 		ret->kernel_hidden |= location->miss == EL_MISS_KERNEL_HIDDEN;
 		for (uint32_t j = 0; j < location->n_lines; j++) {
-			const struct el_profile_line *line = &profile->lines.at[location->first_line + j];
-			const struct el_profile_function *function = &profile->functions.at[line->function];
+			const struct el_profile_line *line =
+				&profile->lines.at[location->first_line + j];
+			const struct el_profile_function *function =
+				&profile->functions.at[line->function];
 
 			if (function->code != EL_CODE_NUMBA || function->wrapper)
 				continue;
@@ -49,15 +51,17 @@ int el_advice_add(const struct el_numba *numba, struct el_profile *profile)
 	if (seen.numba && *cost)
 		err = add(profile, cost);
 	if (!err && seen.numba_without_lines && !*cost)
-		err = add(profile,
-			  "Numba functions show no lines because their process was started without line "
-			  "information: start it with NUMBA_DEBUGINFO=1, or through everline annotate -- ...");
+		err = add(profile, "Numba functions show no lines because their process was "
+				   "started without line "
+				   "information: start it with NUMBA_DEBUGINFO=1, or through "
+				   "everline annotate -- ...");
 	if (!err && seen.jit_unknown)
 		err = add(profile,
-			  "some code was made at run time by a program that says nothing about it: start "
+			  "some code was made at run time by a program that says nothing about it: "
+			  "start "
 			  "node with --perf-basic-prof, for Java run jcmd PID Compiler.perfmap");
 	if (!err && seen.kernel_hidden)
-		err = add(profile,
-			  "the kernel hides its symbols: as root, sysctl kernel.kptr_restrict=0 shows them");
+		err = add(profile, "the kernel hides its symbols: as root, sysctl "
+				   "kernel.kptr_restrict=0 shows them");
 	return err;
 }

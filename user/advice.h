@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences for the reader that follow from the profile itself: what is missing in it and how to get it. */
+/* Sentences for the reader that follow from the profile itself: what is missing in it and how to
+ * get it. */
 #ifndef EL_ADVICE_H
 #define EL_ADVICE_H
 

@@ -69,7 +69,8 @@ int el_books_write(struct el_books *books, struct el_sampler *sampler, const str
 		err = add(profile, "enabled", "ns", "time the events were on, over all CPUs",
 			  now.enabled_ns - books->sampler.enabled_ns);
 	if (!err)
-		err = add(profile, "open tail", "ns", "time since each CPU's last tick", now.open_tail_ns);
+		err = add(profile, "open tail", "ns", "time since each CPU's last tick",
+			  now.open_tail_ns);
 	if (!err)
 		err = add(profile, "open head", "ns", "the open tail of the window before",
 			  books->sampler.open_tail_ns);
@@ -86,7 +87,8 @@ int el_books_write(struct el_books *books, struct el_sampler *sampler, const str
 		err = add(profile, "stacks missing", "n", "samples whose stack never came",
 			  joined.stacks_missing - books->join.stacks_missing);
 	if (!err)
-		err = add(profile, "images unread", "n", "processes gone before their mappings were read",
+		err = add(profile, "images unread", "n",
+			  "processes gone before their mappings were read",
 			  joined.images_unread - books->join.images_unread);
 	if (!err)
 		err = add(profile, "parser restarts", "n", "times the parser died on an input",

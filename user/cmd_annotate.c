@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `everline annotate`: the source with a share on every hot line, of a file or of a program run now. */
+/* `everline annotate`: the source with a share on every hot line, of a file or of a program run
+ * now. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -11,8 +12,8 @@
 #define AT(member) offsetof(struct el_arguments, member)
 
 static const struct el_option options[] = {
-	{0, "context", "N", "cold lines to show around hot ones (default 2)", EL_OPTION_COUNT, AT(context),
-	 AT(context_given), 0, 1000},
+	{0, "context", "N", "cold lines to show around hot ones (default 2)", EL_OPTION_COUNT,
+	 AT(context), AT(context_given), 0, 1000},
 	{'o', "output", "FILE", "keep the profile as well", EL_OPTION_STRING, AT(output)},
 	{0},
 };
@@ -24,7 +25,8 @@ static int keep_profile(void *context, struct el_session_window *window, struct 
 	return 0;
 }
 
-static int load(const struct el_arguments *arguments, struct el_profile **ret, struct el_error *error)
+static int load(const struct el_arguments *arguments, struct el_profile **ret,
+		struct el_error *error)
 {
 	const char *path = arguments->operands.at[0];
 	int err = el_pprof_load(path, ret, error);
@@ -71,17 +73,18 @@ const struct el_command el_command_annotate = {
 	.usage = "  everline annotate [OPTIONS] -- COMMAND [ARGUMENTS]\n"
 		 "  everline annotate [OPTIONS] -p PID[,PID] [-d SECONDS]\n"
 		 "  everline annotate [OPTIONS] FILE\n",
-	.description =
-		"self is what was spent on the line itself, total what was spent on it or in what it\n"
-		"called. Your own files come first, then libraries; hottest first.\n"
-		"The program's output is left alone; the report comes last.\n",
+	.description = "self is what was spent on the line itself, total what was spent on it or "
+		       "in what it\n"
+		       "called. Your own files come first, then libraries; hottest first.\n"
+		       "The program's output is left alone; the report comes last.\n",
 	.tables = {options, el_show_options, el_target_options},
 	.examples = "  everline annotate -- python3 program.py\n"
 		    "  everline annotate -F 997 -- ./program input.txt\n"
 		    "  everline annotate -p 4242 -d 10\n"
 		    "  everline annotate everline.pb.gz --function 'main*' --all\n",
-	.exit_codes = "  that of the command when one was run; 0 otherwise;\n"
-		      "  1 it failed, 2 the options make no sense, 126 the command cannot be executed,\n"
-		      "  127 there is no such command, 128+N the command was ended by signal N\n",
+	.exit_codes =
+		"  that of the command when one was run; 0 otherwise;\n"
+		"  1 it failed, 2 the options make no sense, 126 the command cannot be executed,\n"
+		"  127 there is no such command, 128+N the command was ended by signal N\n",
 	.run = run,
 };

@@ -17,11 +17,13 @@
 
 static const struct el_option options[] = {
 	{'o', "output", "PATH",
-	 "the file (default " DEFAULT_FILE "); with --every the folder (default " DEFAULT_FOLDER ")",
+	 "the file (default " DEFAULT_FILE "); with --every the folder (default " DEFAULT_FOLDER
+	 ")",
 	 EL_OPTION_STRING, AT(output)},
 	{0, "every", "SECONDS", "write a profile of each such window, without a gap between them",
 	 EL_OPTION_SECONDS, AT(every), 0, 0.1, 1e7},
-	{0, "keep", "N", "keep the newest N windows (default: all)", EL_OPTION_COUNT, AT(keep), 0, 1, 1e9},
+	{0, "keep", "N", "keep the newest N windows (default: all)", EL_OPTION_COUNT, AT(keep), 0,
+	 1, 1e9},
 	{0, "report", "LIST",
 	 "text reports of each window: lines,functions,files,modules,processes,threads",
 	 EL_OPTION_STRING, AT(reports)},
@@ -127,15 +129,17 @@ const struct el_command el_command_record = {
 	.usage = "  everline record [OPTIONS] -- COMMAND [ARGUMENTS]\n"
 		 "  everline record [OPTIONS] -p PID[,PID]\n"
 		 "  everline record [OPTIONS] -a\n",
-	.description =
-		"The file holds functions, lines and inlines, so that nothing is needed to read it\n"
-		"later: everline annotate FILE, everline report FILE, or any pprof tool.\n",
+	.description = "The file holds functions, lines and inlines, so that nothing is needed to "
+		       "read it\n"
+		       "later: everline annotate FILE, everline report FILE, or any pprof tool.\n",
 	.tables = {options, el_target_options},
 	.examples = "  everline record -o web.pb.gz -p 4242 -d 30\n"
 		    "  everline record -e page-faults -c 1 -- ./program\n"
-		    "  everline record -a --every 60 --keep 60 --report lines,functions -o /var/log/everline\n",
-	.exit_codes = "  that of the command when one was run; 0 otherwise;\n"
-		      "  1 it failed, 2 the options make no sense, 126 the command cannot be executed,\n"
-		      "  127 there is no such command, 128+N the command was ended by signal N\n",
+		    "  everline record -a --every 60 --keep 60 --report lines,functions -o "
+		    "/var/log/everline\n",
+	.exit_codes =
+		"  that of the command when one was run; 0 otherwise;\n"
+		"  1 it failed, 2 the options make no sense, 126 the command cannot be executed,\n"
+		"  127 there is no such command, 128+N the command was ended by signal N\n",
 	.run = run,
 };

@@ -92,9 +92,10 @@ int el_child_release(struct el_child *child, char *const *argv, struct el_error 
 	child->ended = true;
 	error->exit_status = err == ENOENT ? EL_EXIT_NOT_FOUND : EL_EXIT_NOT_EXECUTABLE;
 	if (err == ENOENT)
-		return el_error_set(error, -err,
-				    "no such command: %s. Give a program on the PATH, or a path to one",
-				    argv[0]);
+		return el_error_set(
+			error, -err,
+			"no such command: %s. Give a program on the PATH, or a path to one",
+			argv[0]);
 	return el_error_set(error, -err, "cannot run %s: %s. Is it an executable file?", argv[0],
 			    strerror(err));
 }
@@ -110,8 +111,8 @@ int el_child_exit_code(const struct el_child *child)
 {
 	if (!child->ended)
 		return EL_EXIT_OK;
-	return WIFSIGNALED(child->status) ? EL_EXIT_SIGNAL + WTERMSIG(child->status) :
-					    WEXITSTATUS(child->status);
+	return WIFSIGNALED(child->status) ? EL_EXIT_SIGNAL + WTERMSIG(child->status)
+					  : WEXITSTATUS(child->status);
 }
 
 void el_child_deinit(struct el_child *child)

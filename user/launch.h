@@ -23,7 +23,8 @@ struct el_child {
 /* Changes to the child's environment: "NAME=VALUE" sets, "NAME" unsets; NULL-terminated or NULL. */
 int el_child_start(char *const *argv, const char *const *environment, struct el_child *ret,
 		   struct el_error *error);
-/* Lets it exec. A command that cannot be executed is an error with a sentence: -ENOENT, -EACCES, ... */
+/* Lets it exec. A command that cannot be executed is an error with a sentence: -ENOENT, -EACCES,
+ * ... */
 int el_child_release(struct el_child *child, char *const *argv, struct el_error *error);
 /* Reaps it if it ended; true when it has. */
 bool el_child_ended(struct el_child *child);

@@ -205,9 +205,11 @@ int el_numba_plan(struct el_numba *numba, char *const *command, const char *line
 	set_cache(numba);
 	if (numba->lines == EL_NUMBA_LINES_INJECT && !numba->hook_off)
 		return set_hook(numba, error);
-	say(numba, "Numba line information switched on by environment: compiling takes about twice as long, "
-		   "and Numba 0.60 or newer may run up to 25 % slower (--numba-lines=inject runs at full "
-		   "speed, --numba-lines=off leaves all alone)");
+	say(numba,
+	    "Numba line information switched on by environment: compiling takes about twice as "
+	    "long, "
+	    "and Numba 0.60 or newer may run up to 25 % slower (--numba-lines=inject runs at full "
+	    "speed, --numba-lines=off leaves all alone)");
 	if (numba->hook_off)
 		say(numba, "Numba line information switched on by environment, without the hook: "
 			   "Python was "
@@ -235,8 +237,9 @@ void el_numba_finish(struct el_numba *numba)
 			   "know this "
 			   "Numba and changed nothing: code may run slower than without");
 	else if (strstr(text, "loaded"))
-		say(numba, "Numba line information switched on by environment; its code was compiled "
-			   "by a process that the hook did not reach");
+		say(numba,
+		    "Numba line information switched on by environment; its code was compiled "
+		    "by a process that the hook did not reach");
 	else
 		say(numba, "the Numba hook was not loaded: this Python takes no PYTHONPATH");
 }

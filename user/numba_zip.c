@@ -54,9 +54,9 @@ static void build(struct el_buffer *zip)
 	el_buffer_add_u32(zip, 0x02014b50);
 	add_u16(zip, 10); /* made by */
 	add_member(zip, size);
-	add_u16(zip, 0);	/* comment */
-	add_u16(zip, 0);	/* disk */
-	add_u16(zip, 0);	/* internal attributes */
+	add_u16(zip, 0);           /* comment */
+	add_u16(zip, 0);           /* disk */
+	add_u16(zip, 0);           /* internal attributes */
 	el_buffer_add_u32(zip, 0); /* external attributes */
 	el_buffer_add_u32(zip, 0); /* offset of the local header */
 	el_buffer_add(zip, MEMBER, sizeof(MEMBER) - 1);

@@ -17,15 +17,17 @@ const struct el_option el_target_options[] = {
 	{'p', "pid", "PID[,PID]", "attach to these processes, their threads and future children",
 	 EL_OPTION_STRING, AT(pids)},
 	{'a', "all-cpus", NULL, "profile the whole machine", EL_OPTION_FLAG, AT(all_cpus)},
-	{'d', "duration", "SECONDS", "stop after this long (default: when the command ends, or Ctrl-C)",
-	 EL_OPTION_SECONDS, AT(duration), 0, 0.01, 1e9},
+	{'d', "duration", "SECONDS",
+	 "stop after this long (default: when the command ends, or Ctrl-C)", EL_OPTION_SECONDS,
+	 AT(duration), 0, 0.01, 1e9},
 	{'F', "frequency", "HZ", "samples a second on each busy CPU, 1 to 10000 (default 99)",
 	 EL_OPTION_COUNT, AT(frequency), 0, 1, 10000},
 	{'e', "event", "EVENT", "what to count: cpu (default), page-faults, context-switches, ...",
 	 EL_OPTION_STRING, AT(event)},
 	{'c', "count", "COUNT", "a sample every COUNT events, for events other than cpu",
 	 EL_OPTION_COUNT, AT(count), 0, 1, 1e15},
-	{0, "user-only", NULL, "leave out kernel code and kernel stacks", EL_OPTION_FLAG, AT(user_only)},
+	{0, "user-only", NULL, "leave out kernel code and kernel stacks", EL_OPTION_FLAG,
+	 AT(user_only)},
 	{0, "numba-lines", "on|off|inject",
 	 "line information of Numba code in a Python we start: on (default) sets NUMBA_DEBUGINFO, "
 	 "off leaves the environment alone, inject also undoes its slow-down",
@@ -36,20 +38,23 @@ const struct el_option el_target_options[] = {
 };
 
 const struct el_option el_show_options[] = {
-	{0, "all", NULL, "every line, also those the default leaves out", EL_OPTION_FLAG, AT(all_rows)},
-	{0, "min", "PERCENT", "leave out what is under this share", EL_OPTION_PERCENT, AT(min_percent),
-	 AT(min_given), 0, 100},
-	{0, "file", "GLOB", "only source files that match; can be repeated", EL_OPTION_STRINGS, AT(files)},
+	{0, "all", NULL, "every line, also those the default leaves out", EL_OPTION_FLAG,
+	 AT(all_rows)},
+	{0, "min", "PERCENT", "leave out what is under this share", EL_OPTION_PERCENT,
+	 AT(min_percent), AT(min_given), 0, 100},
+	{0, "file", "GLOB", "only source files that match; can be repeated", EL_OPTION_STRINGS,
+	 AT(files)},
 	{0, "function", "GLOB", "only functions that match; can be repeated", EL_OPTION_STRINGS,
 	 AT(functions)},
 	{0, "mine", "GLOB", "source files to treat as your own; can be repeated", EL_OPTION_STRINGS,
 	 AT(mine)},
-	{0, "library", "GLOB", "source files to treat as a library's; can be repeated", EL_OPTION_STRINGS,
-	 AT(libraries)},
+	{0, "library", "GLOB", "source files to treat as a library's; can be repeated",
+	 EL_OPTION_STRINGS, AT(libraries)},
 	{0, "json", NULL, "print JSON", EL_OPTION_FLAG, AT(json)},
 	{0, "color", "when|always|never", "colour (default: when the output is a terminal)",
 	 EL_OPTION_STRING, AT(color)},
-	{'v', "verbose", NULL, "say more about how the figures were got", EL_OPTION_FLAG, AT(verbose)},
+	{'v', "verbose", NULL, "say more about how the figures were got", EL_OPTION_FLAG,
+	 AT(verbose)},
 	{0},
 };
 
@@ -60,7 +65,8 @@ static int each_option(const struct el_command *command,
 	int result = 0;
 
 	for (int t = 0; t < EL_MAX_OPTION_TABLES && command->tables[t]; t++)
-		for (const struct el_option *option = command->tables[t]; option->name && !result; option++)
+		for (const struct el_option *option = command->tables[t]; option->name && !result;
+		     option++)
 			result = visit(context, option);
 	return result;
 }
@@ -87,8 +93,8 @@ static int add_option(void *context, const struct el_option *option)
 	};
 	tables->n++;
 	if (option->letter)
-		snprintf(tables->shorts + used, sizeof(tables->shorts) - used, "%c%s", option->letter,
-			 option->argument ? ":" : "");
+		snprintf(tables->shorts + used, sizeof(tables->shorts) - used, "%c%s",
+			 option->letter, option->argument ? ":" : "");
 	return 0;
 }
 
@@ -118,13 +124,14 @@ static int set_number(const struct el_option *option, const char *text, void *va
 		return 0;
 	}
 	if (number != (double)(uint64_t)number)
-		return el_error_set(error, -EINVAL, "--%s %s: must be a whole number", option->name, text);
+		return el_error_set(error, -EINVAL, "--%s %s: must be a whole number", option->name,
+				    text);
 	*(uint64_t *)value = (uint64_t)number;
 	return 0;
 }
 
-static int set_value(const struct el_option *option, const char *text, struct el_arguments *arguments,
-		     struct el_error *error)
+static int set_value(const struct el_option *option, const char *text,
+		     struct el_arguments *arguments, struct el_error *error)
 {
 	void *value = (char *)arguments + option->value;
 
@@ -154,9 +161,10 @@ static int split_command(int argc, char **argv, struct el_arguments *ret, struct
 		if (strcmp(argv[i], "--"))
 			continue;
 		if (!argv[i + 1])
-			return el_error_set(error, -EINVAL,
-					    "no command after \"--\": everline %s -- COMMAND [ARGUMENTS]",
-					    argv[0]);
+			return el_error_set(
+				error, -EINVAL,
+				"no command after \"--\": everline %s -- COMMAND [ARGUMENTS]",
+				argv[0]);
 		ret->command = argv + i + 1;
 		argv[i] = NULL;
 		return i;
@@ -164,8 +172,8 @@ static int split_command(int argc, char **argv, struct el_arguments *ret, struct
 	return argc;
 }
 
-int el_arguments_parse(const struct el_command *command, int argc, char **argv, struct el_arguments *ret,
-		       bool *ret_help, struct el_error *error)
+int el_arguments_parse(const struct el_command *command, int argc, char **argv,
+		       struct el_arguments *ret, bool *ret_help, struct el_error *error)
 {
 	struct getopt_tables tables = {.shorts = ":h"};
 	const struct el_option *option;
@@ -188,10 +196,12 @@ int el_arguments_parse(const struct el_command *command, int argc, char **argv, 
 		}
 		option = option_of(&tables, value);
 		if (value == ':')
-			return el_error_set(error, -EINVAL, "%s needs a value: see everline %s --help",
+			return el_error_set(error, -EINVAL,
+					    "%s needs a value: see everline %s --help",
 					    argv[optind - 1], command->name);
 		if (!option)
-			return el_error_set(error, -EINVAL, "unknown option %s: see everline %s --help",
+			return el_error_set(error, -EINVAL,
+					    "unknown option %s: see everline %s --help",
 					    argv[optind - 1], command->name);
 		err = set_value(option, optarg, ret, error);
 		if (err)
@@ -221,8 +231,8 @@ static int print_option(void *context, const struct el_option *option)
 	(void)context;
 	if (option->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", option->letter);
-	snprintf(head, sizeof(head), "  %s--%s%s%s", letter, option->name, option->argument ? " " : "",
-		 option->argument ? option->argument : "");
+	snprintf(head, sizeof(head), "  %s--%s%s%s", letter, option->name,
+		 option->argument ? " " : "", option->argument ? option->argument : "");
 	printf("%-*s", margin, head);
 	if (strlen(head) >= (size_t)margin)
 		printf("\n%*s", margin, "");

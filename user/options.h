@@ -60,7 +60,7 @@ struct el_arguments {
 };
 
 enum el_option_type {
-	EL_OPTION_FLAG,	   /* bool */
+	EL_OPTION_FLAG,    /* bool */
 	EL_OPTION_STRING,  /* const char * */
 	EL_OPTION_STRINGS, /* el_string_list, repeatable */
 	EL_OPTION_COUNT,   /* uint64_t, within low..high */
@@ -84,9 +84,10 @@ struct el_option {
 struct el_command {
 	const char *name;
 	const char *summary;
-	const char *usage;	/* lines after "everline NAME " */
+	const char *usage; /* lines after "everline NAME " */
 	const char *description;
-	const struct el_option *tables[EL_MAX_OPTION_TABLES]; /* each ended by a row without a name */
+	const struct el_option
+		*tables[EL_MAX_OPTION_TABLES]; /* each ended by a row without a name */
 	const char *examples;
 	const char *exit_codes;
 	int (*run)(const struct el_arguments *arguments, struct el_error *error);
@@ -96,9 +97,10 @@ struct el_command {
 extern const struct el_option el_target_options[];
 extern const struct el_option el_show_options[];
 
-/* Fills `ret`, which el_arguments_deinit() releases. -EINVAL with a sentence. Sets *ret_help for --help. */
-int el_arguments_parse(const struct el_command *command, int argc, char **argv, struct el_arguments *ret,
-		       bool *ret_help, struct el_error *error);
+/* Fills `ret`, which el_arguments_deinit() releases. -EINVAL with a sentence. Sets *ret_help for
+ * --help. */
+int el_arguments_parse(const struct el_command *command, int argc, char **argv,
+		       struct el_arguments *ret, bool *ret_help, struct el_error *error);
 void el_arguments_deinit(struct el_arguments *arguments);
 void el_command_help(const struct el_command *command);
 

@@ -10,7 +10,7 @@
 struct el_progress {
 	bool on;
 	uint64_t shown_ns; /* when the line was last written */
-	bool dirty;	   /* a line is on the terminal */
+	bool dirty;        /* a line is on the terminal */
 };
 
 /* `shared`: a program that we run writes to this terminal too, so keep off it until it ends. */

@@ -92,7 +92,8 @@ static int start_child(struct session *session, struct el_error *error)
 	err = el_numba_plan(&session->numba, command, session->arguments->numba_lines, error);
 	if (err)
 		return err;
-	return el_child_start(command, el_numba_environment(&session->numba), &session->child, error);
+	return el_child_start(command, el_numba_environment(&session->numba), &session->child,
+			      error);
 }
 
 static int start_sampler(struct session *session, struct el_error *error)
@@ -129,10 +130,11 @@ static int start_join(struct session *session, struct el_error *error)
 
 		err = el_join_attach(session->join, pid);
 		if (err == -ESRCH)
-			return el_error_set(error, err, "process %d ended before it could be profiled", pid);
+			return el_error_set(error, err,
+					    "process %d ended before it could be profiled", pid);
 		if (err)
-			return el_error_set(error, err, "cannot read /proc/%d: %s. Are you root?", pid,
-					    strerror(-err));
+			return el_error_set(error, err, "cannot read /proc/%d: %s. Are you root?",
+					    pid, strerror(-err));
 	}
 	return 0;
 }
@@ -187,11 +189,13 @@ static int describe(struct session *session, struct el_profile *profile)
 
 		snprintf(command + used, sizeof(command) - used, "%s%s", used ? " " : "", *word);
 	}
-	profile->start_wall_ns = session->start_wall_ns + (int64_t)(session->window_ns - session->start_ns);
+	profile->start_wall_ns =
+		session->start_wall_ns + (int64_t)(session->window_ns - session->start_ns);
 	profile->n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	err = el_strings_add(&profile->strings, command, &profile->command);
 	if (!err)
-		err = el_strings_add(&profile->strings, session->targets.event->name, &profile->event);
+		err = el_strings_add(&profile->strings, session->targets.event->name,
+				     &profile->event);
 	return err ? err : el_advice_add(&session->numba, profile);
 }
 
@@ -208,8 +212,8 @@ static int end_window(struct session *session, uint64_t to_ns, bool last, struct
 	window.profile->duration_ns = to_ns - session->window_ns;
 	err = describe(session, window.profile);
 	if (!err)
-		err = el_books_write(&session->books, session->sampler, session->join, session->parser,
-				     window.profile);
+		err = el_books_write(&session->books, session->sampler, session->join,
+				     session->parser, window.profile);
 	if (err) {
 		el_profile_free(window.profile);
 		return el_error_set(error, err, "cannot finish the profile: %s", strerror(-err));
@@ -256,8 +260,10 @@ static bool over(struct session *session, uint64_t now)
 {
 	double duration = session->arguments->duration;
 
-	return session->interrupted || (duration > 0 && now - session->start_ns >= duration * NS_PER_S) ||
-	       (session->child.pid > 0 && el_child_ended(&session->child)) || all_targets_ended(session);
+	return session->interrupted ||
+	       (duration > 0 && now - session->start_ns >= duration * NS_PER_S) ||
+	       (session->child.pid > 0 && el_child_ended(&session->child)) ||
+	       all_targets_ended(session);
 }
 
 static int record(struct session *session, struct el_error *error)
@@ -275,7 +281,8 @@ static int record(struct session *session, struct el_error *error)
 		if (!err && every && now - session->window_ns >= every)
 			err = end_window(session, session->window_ns + every, false, error);
 		el_sampler_counts(session->sampler, &counts);
-		el_progress_recording(&session->progress, now - session->start_ns, counts.delivered);
+		el_progress_recording(&session->progress, now - session->start_ns,
+				      counts.delivered);
 	}
 	return err;
 }

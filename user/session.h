@@ -16,8 +16,10 @@ struct el_session_window {
 	bool last;
 };
 
-/* Called at the end of each window (once, when there is one only). 0 or -errno with a sentence, which ends the session. */
-typedef int el_session_sink(void *context, struct el_session_window *window, struct el_error *error);
+/* Called at the end of each window (once, when there is one only). 0 or -errno with a sentence,
+ * which ends the session. */
+typedef int el_session_sink(void *context, struct el_session_window *window,
+			    struct el_error *error);
 
 struct el_session_result {
 	bool ran_command;

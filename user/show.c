@@ -35,8 +35,8 @@ static int choose_colour(const char *wanted, bool *ret, struct el_error *error)
 	return 0;
 }
 
-int el_show(const char *report, const struct el_arguments *arguments, const struct el_profile *profile,
-	    struct el_error *error)
+int el_show(const char *report, const struct el_arguments *arguments,
+	    const struct el_profile *profile, struct el_error *error)
 {
 	EL_VEC(struct el_ownership_rule) rules = {0};
 	struct el_report_options options = {
@@ -56,9 +56,11 @@ int el_show(const char *report, const struct el_arguments *arguments, const stru
 	int err = choose_colour(arguments->color, &options.colour, error);
 
 	for (size_t i = 0; i < arguments->libraries.n && !err; i++)
-		err = el_vec_push(&rules, ((struct el_ownership_rule){arguments->libraries.at[i], false}));
+		err = el_vec_push(&rules,
+				  ((struct el_ownership_rule){arguments->libraries.at[i], false}));
 	for (size_t i = 0; i < arguments->mine.n && !err; i++)
-		err = el_vec_push(&rules, ((struct el_ownership_rule){arguments->mine.at[i], true}));
+		err = el_vec_push(&rules,
+				  ((struct el_ownership_rule){arguments->mine.at[i], true}));
 	options.rules = rules.at;
 	options.n_rules = rules.n;
 	if (!err)

@@ -8,7 +8,7 @@
 #include "user/profile/profile.h"
 
 /* `report` is a name of el_reports. */
-int el_show(const char *report, const struct el_arguments *arguments, const struct el_profile *profile,
-	    struct el_error *error);
+int el_show(const char *report, const struct el_arguments *arguments,
+	    const struct el_profile *profile, struct el_error *error);
 
 #endif

@@ -30,7 +30,8 @@ static pid_t leader_of(pid_t pid)
 	return tgid;
 }
 
-static int add_pid(struct el_targets *targets, const char *text, size_t size, struct el_error *error)
+static int add_pid(struct el_targets *targets, const char *text, size_t size,
+		   struct el_error *error)
 {
 	char number[16];
 	char *end;
@@ -40,13 +41,15 @@ static int add_pid(struct el_targets *targets, const char *text, size_t size, st
 	snprintf(number, sizeof(number), "%.*s", (int)(size < 15 ? size : 15), text);
 	pid = strtol(number, &end, 10);
 	if (!isdigit((unsigned char)number[0]) || *end || pid < 1 || pid > 1 << 22)
-		return el_error_set(error, -EINVAL,
-				    "-p %.*s: not a process number. Give one or more, as in -p 4242,4243",
-				    (int)size, text);
+		return el_error_set(
+			error, -EINVAL,
+			"-p %.*s: not a process number. Give one or more, as in -p 4242,4243",
+			(int)size, text);
 	leader = leader_of(pid);
 	if (!leader)
-		return el_error_set(error, -ESRCH,
-				    "-p %ld: there is no such process. It may have ended: look with ps", pid);
+		return el_error_set(
+			error, -ESRCH,
+			"-p %ld: there is no such process. It may have ended: look with ps", pid);
 	return el_vec_push(&targets->pids, leader);
 }
 
@@ -77,15 +80,18 @@ static int choose_event(struct el_targets *targets, const struct el_arguments *a
 		for (const struct el_event_type *type = el_event_types; type->name; type++) {
 			size_t used = strlen(names);
 
-			snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "", type->name);
+			snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "",
+				 type->name);
 		}
-		return el_error_set(error, -EINVAL, "-e %s: no such event. There are: %s", name, names);
+		return el_error_set(error, -EINVAL, "-e %s: no such event. There are: %s", name,
+				    names);
 	}
 	if (targets->event->clock) {
 		if (arguments->count)
-			return el_error_set(error, -EINVAL,
-					    "-c goes with events that are counted, such as -e page-faults; "
-					    "for the cpu clock give -F HZ");
+			return el_error_set(
+				error, -EINVAL,
+				"-c goes with events that are counted, such as -e page-faults; "
+				"for the cpu clock give -F HZ");
 		targets->frequency = arguments->frequency ? arguments->frequency : DEFAULT_HZ;
 		targets->period = NS_PER_S / targets->frequency;
 		return 0;
@@ -97,15 +103,17 @@ static int choose_event(struct el_targets *targets, const struct el_arguments *a
 	return 0;
 }
 
-int el_targets_of(const struct el_arguments *arguments, struct el_targets *ret, struct el_error *error)
+int el_targets_of(const struct el_arguments *arguments, struct el_targets *ret,
+		  struct el_error *error)
 {
 	struct el_targets targets = {.all = arguments->all_cpus, .command = arguments->command};
 	int n_ways = !!arguments->command + !!arguments->pids + !!arguments->all_cpus;
 	int err = 0;
 
 	if (!n_ways)
-		return el_error_set(error, -EINVAL,
-				    "nothing to record: give -- COMMAND, -p PID or -a (see --help)");
+		return el_error_set(
+			error, -EINVAL,
+			"nothing to record: give -- COMMAND, -p PID or -a (see --help)");
 	if (n_ways > 1)
 		return el_error_set(error, -EINVAL, "give one of -- COMMAND, -p PID and -a");
 	err = choose_event(&targets, arguments, error);

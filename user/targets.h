@@ -21,7 +21,8 @@ struct el_targets {
 	char **command; /* or NULL */
 };
 
-int el_targets_of(const struct el_arguments *arguments, struct el_targets *ret, struct el_error *error);
+int el_targets_of(const struct el_arguments *arguments, struct el_targets *ret,
+		  struct el_error *error);
 void el_targets_deinit(struct el_targets *targets);
 
 #endif

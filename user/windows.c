@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See windows.h. Rotation only ever removes folders of our own naming, and in them only our files. */
+/* See windows.h. Rotation only ever removes folders of our own naming, and in them only our files.
+ */
 #include "user/windows.h"
 
 #include <dirent.h>
@@ -56,10 +57,11 @@ static int check_reports(const char *list, struct el_error *error)
 			if (strlen(reports[i].name) == size && !strncmp(at, reports[i].name, size))
 				break;
 		if (i == N_REPORTS)
-			return el_error_set(error, -EINVAL,
-					    "--report %.*s: no such report. There are: lines, functions, "
-					    "files, modules, processes, threads",
-					    (int)size, at);
+			return el_error_set(
+				error, -EINVAL,
+				"--report %.*s: no such report. There are: lines, functions, "
+				"files, modules, processes, threads",
+				(int)size, at);
 	}
 	return 0;
 }
@@ -71,7 +73,8 @@ int el_windows_open(struct el_windows *windows, struct el_error *error)
 	if (err)
 		return err;
 	if (mkdir(windows->folder, 0700) && errno != EEXIST)
-		return el_error_set(error, -errno, "cannot make the folder %s: %s. Give another with -o",
+		return el_error_set(error, -errno,
+				    "cannot make the folder %s: %s. Give another with -o",
 				    windows->folder, strerror(errno));
 	if (access(windows->folder, W_OK | X_OK))
 		return el_error_set(error, -errno, "cannot write into %s: %s. Give another with -o",
@@ -189,11 +192,13 @@ static int publish(const struct el_windows *windows, const char *stem, struct el
 	snprintf(path, sizeof(path), "%s/latest", windows->folder);
 	unlink(aside);
 	if (symlink(stem, aside) || rename(aside, path))
-		return el_error_set(error, -errno, "cannot make the link %s: %s", path, strerror(errno));
+		return el_error_set(error, -errno, "cannot make the link %s: %s", path,
+				    strerror(errno));
 	return 0;
 }
 
-int el_windows_write(struct el_windows *windows, const struct el_profile *profile, struct el_error *error)
+int el_windows_write(struct el_windows *windows, const struct el_profile *profile,
+		     struct el_error *error)
 {
 	char stem[STEM_SIZE];
 	int err = write_aside(windows, profile, error);

@@ -16,7 +16,7 @@
 
 struct el_windows {
 	const char *folder;
-	uint64_t keep;	     /* windows; 0: all */
+	uint64_t keep;       /* windows; 0: all */
 	const char *reports; /* "lines,functions", NULL: none */
 	uint64_t written, failed;
 };
@@ -24,6 +24,7 @@ struct el_windows {
 /* Makes the folder if need be and checks the list of reports; -errno with a sentence. */
 int el_windows_open(struct el_windows *windows, struct el_error *error);
 /* -errno with a sentence when this window could not be kept. */
-int el_windows_write(struct el_windows *windows, const struct el_profile *profile, struct el_error *error);
+int el_windows_write(struct el_windows *windows, const struct el_profile *profile,
+		     struct el_error *error);
 
 #endif

@@ -15,7 +15,6 @@
 #define LOSSES(X)                                                                                  \
 	X("lost ring", "ring buffer full")                                                         \
 	X("ran lost ring", "samples, ring buffer full")                                            \
-	X("late", "late ticks")                                                                    \
 	X("stack lost ring", "stacks, ring buffer full")                                           \
 	X("stacks missing", "stacks never came")                                                   \
 	X("side-band lost", "process and mapping records")                                         \
@@ -290,6 +289,7 @@ void el_heading_text(const struct el_report_call *call, const struct el_view *vi
 void el_footing_text(const struct el_report_call *call, struct el_text *text)
 {
 	const struct el_profile *profile = call->profile;
+	size_t n_zero = 0;
 
 	for (size_t i = 0; i < profile->comments.n; i++) {
 		el_text_name(text, el_report_string(call, profile->comments.at[i]), 0);
@@ -303,12 +303,19 @@ void el_footing_text(const struct el_report_call *call, struct el_text *text)
 		const struct el_profile_counter *counter = &profile->counters.at[i];
 		const char *unit = el_report_string(call, counter->unit);
 
-		el_text_printf(text, i ? ", " : " ");
+		if (!counter->value) {
+			n_zero++;
+			continue;
+		}
+		el_text_printf(text, i > n_zero ? ", " : " ");
 		el_text_name(text, el_report_string(call, counter->name), 0);
 		el_text_printf(text, " %" PRIu64, counter->value);
 		if (!strcmp(unit, "ns"))
 			el_text_printf(text, " ns");
 	}
+	if (n_zero)
+		el_text_printf(text, "%s%zu others 0", n_zero < profile->counters.n ? ", " : " ",
+			       n_zero);
 	el_text_style(text, EL_STYLE_PLAIN);
 	el_text_printf(text, "\n");
 }
