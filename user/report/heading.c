@@ -80,6 +80,23 @@ static bool is_whole_machine(const struct el_report_call *call)
 	return filtered && !filtered->value && !call->profile->command;
 }
 
+/* "node (7346)", "3 processes": what was looked at when nothing was run. */
+static void who(const struct el_report_call *call, struct el_text *text)
+{
+	const struct el_profile *profile = call->profile;
+	const struct el_profile_process *process;
+
+	if (is_whole_machine(call)) {
+		el_text_printf(text, "the whole machine");
+	} else if (profile->processes.n == 2) { /* row 0 is none */
+		process = &profile->processes.at[1];
+		el_text_name(text, el_report_string(call, process->comm), 0);
+		el_text_printf(text, " (%u)", process->pid);
+	} else if (profile->processes.n > 2) {
+		el_text_printf(text, "%zu processes", profile->processes.n - 1);
+	}
+}
+
 static void what_was_run(const struct el_report_call *call, struct el_text *text)
 {
 	const struct el_profile *profile = call->profile;
@@ -95,7 +112,9 @@ static void what_was_run(const struct el_report_call *call, struct el_text *text
 	if (profile->command)
 		el_text_name(text, el_report_string(call, profile->command),
 			     text->width > 40 ? text->width - 30 : 0);
-	el_text_printf(text, "%s%s", profile->command && *when ? "  " : "", when);
+	else
+		who(call, text);
+	el_text_printf(text, "  %s", when);
 	el_text_style(text, EL_STYLE_PLAIN);
 	el_text_printf(text, "\n");
 }
