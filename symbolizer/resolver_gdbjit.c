@@ -3,8 +3,8 @@
  * Code that a process registers for debuggers: Numba and whatever else makes
  * code through LLVM. Names come always, lines when the process was started
  * with them. The files of an image are searched for a list only once it has
- * code without a file, the lists are looked at when asked to refresh and when
- * an address is unknown that was sampled since.
+ * code without a file; the lists are looked at when asked to refresh and when
+ * such code was sampled since.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -198,18 +198,10 @@ static struct el_jit_object *find(struct state *state, const struct el_place *pl
 				  bool *ret_other)
 {
 	uint64_t addr = place->addr - (place->pc == EL_PC_RETURN && place->addr);
-	struct el_jit_object *object =
-		el_jit_objects_find(&state->objects, addr, place->time_ns, ret_other);
 
-	if (object || !is_generated(place) || state->target->ended)
-		return object;
-	/* Sampled since the last look: the code may be newer. */
-	state->wanted = true;
-	if (state->looked_ns && place->time_ns && place->time_ns < state->looked_ns)
-		return NULL;
-	if (!place->time_ns && state->looked_ns)
-		return NULL;
-	refresh(state);
+	/* Sampled since the last look: code that we know may have made room for other. */
+	if (is_generated(place) && (!state->looked_ns || place->time_ns > state->looked_ns))
+		refresh(state);
 	return el_jit_objects_find(&state->objects, addr, place->time_ns, ret_other);
 }
 

@@ -162,10 +162,6 @@ static bool resolve(void *context, const struct el_place *place, struct el_found
 		return false;
 	if (place->pc == EL_PC_RETURN && addr)
 		addr--;
-	if (!state->wanted && !place->mapping) {
-		state->wanted = true; /* code that came without a mapping we heard of */
-		refresh(state);
-	}
 	if (el_perfmap_find(&state->map, addr, &start, &raw)) {
 		found->addr = addr;
 		return describe(state, raw, found);
