@@ -61,7 +61,7 @@ licences() {
 # Paths of one machine, and addresses of package registries and their mirrors.
 one_machine() {
 	local slash=/ found
-	found=$(grep -nEI "${slash}work${slash}|${slash}root${slash}|https?://[^ ]*(pypi|pythonhosted|crates[.]io|npmjs|proxy[.]golang|artifactory|nexus)" \
+	found=$(grep -nEI "${slash}work${slash}|${slash}root${slash}[.]|https?://[^ ]*(pypi|pythonhosted|crates[.]io|npmjs|proxy[.]golang|artifactory|nexus)" \
 		"${texts[@]}" | grep -vE '^tests/lint/run\.sh:') || return 0
 	echo "$found"
 	return 1
