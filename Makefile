@@ -33,17 +33,13 @@ AR := $(CROSS_COMPILE)ar
 CLANG ?= clang
 LLVM_STRIP ?= llvm-strip
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
-PKG_CONFIG ?= $(CROSS_COMPILE)pkg-config
-ifeq ($(CROSS_COMPILE),)
-PKG_CONFIG := pkg-config
-endif
 
 VERSION := $(shell cat VERSION 2>/dev/null || echo 0)
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 -I. -I$(O) -D_GNU_SOURCE -DEL_VERSION='"$(VERSION)"' $(WARNINGS) $(WERROR) $(CFLAGS) -MMD -MP
 LDFLAGS ?=
-LIBS := -lbpf -ldw -lelf -lcapstone -ljansson -lz -lzstd -lm
+LIBS := -lbpf -lelf -lcapstone -lz -lzstd -lm
 # Static: Debian ships no shared libiberty.
 DEMANGLER := -liberty
 ifneq ($(SAN),)
@@ -72,7 +68,7 @@ UNIT_COMMON_OBJ := $(UNIT_COMMON_SRC:%.c=$(O)/%.o)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all test bench lint demo deps install uninstall clean help check-layers unit fuzz analyze
+.PHONY: all test bench lint demo deps install uninstall clean help check-layers unit fuzz
 
 all: $(PROGRAMS)
 
@@ -118,10 +114,19 @@ $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
 # --- tests -------------------------------------------------------------------
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_COMMON_OBJ) $(USER_LIB) $(SYMBOLIZER_LIB)
 	$(say) LINK $@
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(DEMANGLER) $(LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lcmocka -ljansson $(DEMANGLER) $(LIBS)
 
 unit: $(UNIT) $(PROGRAMS)
 	$(Q)tests/run.sh unit $(O)
+
+FUZZ := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz: $(FUZZ:%=$(O)/%)
+	$(Q)tests/fuzz/run.sh $(O) $(FUZZ)
+
+# The parsers, in one go with the instrumentation that makes the fuzzer see into them.
+$(O)/fuzz_%: tests/fuzz/fuzz_%.c $(SYMBOLIZER_SRC) $(wildcard user/profile/*.c)
+	$(say) FUZZ $@
+	$(Q)mkdir -p $(@D) && $(CLANG) -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu11 -D_GNU_SOURCE -I. -o $@ $^ $(DEMANGLER) $(LIBS)
 
 test: deps
 	$(Q)$(MAKE) --no-print-directory $(PROGRAMS) $(UNIT)
@@ -131,7 +136,9 @@ bench: $(PROGRAMS)
 	$(Q)tests/bench/run.sh $(O) $(BENCH)
 
 # --- the rest ----------------------------------------------------------------
-demo: deps
+# Only what the demo needs: the tests' packages are many.
+demo:
+	$(Q)tests/deps.sh $(ARCH) build demo
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(O)/everline annotate -- /usr/bin/python3 examples/dither.py
 
@@ -153,6 +160,7 @@ help:
 	@echo "make test         install what is missing, build, run all tests"
 	@echo "make unit         only the unit tests"
 	@echo "make bench        measure the figures of docs/figures.md (BENCH=name for one)"
+	@echo "make fuzz         each fuzz target for FUZZ_SECONDS=60"
 	@echo "make lint         layers, formatting, spelling, shell scripts"
 	@echo "make check-layers the directions of the includes, and that the symbolizer opens nothing"
 	@echo "make deps         install the packages of tests/packages.txt that are missing"

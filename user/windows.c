@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "user/profile/file.h"
 #include "user/profile/pprof.h"
 #include "user/report/report.h"
 
@@ -146,19 +147,15 @@ static int write_report(const struct el_windows *windows, size_t report,
 			const struct el_profile *profile, struct el_error *error)
 {
 	struct el_report_options options = {.by = reports[report].by};
-	const struct el_report *renderer = el_report_find(reports[report].renderer);
+	struct el_buffer text = {0};
 	char path[4096];
-	FILE *out;
-	int err;
+	int err = el_report_text(el_report_find(reports[report].renderer), profile, &options, &text,
+				 error);
 
 	snprintf(path, sizeof(path), "%s/%s/%s", windows->folder, ASIDE, reports[report].file);
-	out = fopen(path, "we");
-	if (!out)
-		return el_error_set(error, -errno, "cannot write %s: %s", path, strerror(errno));
-	err = el_report_render(renderer, profile, &options, out, error);
-	if (!err && (fflush(out) || fsync(fileno(out))))
-		err = el_error_set(error, -errno, "cannot write %s: %s", path, strerror(errno));
-	fclose(out);
+	if (!err)
+		err = el_file_replace(path, text.bytes.at, text.bytes.n, error);
+	el_buffer_deinit(&text);
 	return err;
 }
 
