@@ -30,6 +30,7 @@ count() {
 	while IFS= read -r line; do
 		case $line in
 		"ok "* | "not ok "* | "skip "*) ;;
+		1..*) continue ;; # the plan
 		*) last=${line#"# "}; continue ;;
 		esac
 		[[ $line == "not ok - "* ]] && continue # cmocka's verdict on the whole group
@@ -53,7 +54,7 @@ count() {
 			passed=$((passed + 1))
 			result ok "$name $test"
 		fi
-		last=""
+		[[ $test == "#SKIP "* ]] || last="" # one reason may stand for several
 	done <"$output"
 	if [ "$status" -ne 0 ] && [ $bad -eq 0 ] || [ $seen -eq 0 ]; then
 		reason="exit status $status"

@@ -32,7 +32,7 @@ def family(pid):
     parents = {}
     for entry in os.listdir("/proc"):
         try:
-            with open(f"/proc/{entry}/stat") as f:
+            with open(f"/proc/{entry}/stat", errors="replace") as f:
                 parents[int(entry)] = int(f.read().rsplit(")", 1)[1].split()[1])
         except (OSError, ValueError):
             continue
@@ -46,7 +46,7 @@ def family(pid):
 def memory(pid, field="VmRSS"):
     """A field of /proc/PID/status in bytes."""
     try:
-        with open(f"/proc/{pid}/status") as f:
+        with open(f"/proc/{pid}/status", errors="replace") as f:
             for line in f:
                 if line.startswith(field + ":"):
                     return int(line.split()[1]) * 1024
@@ -58,7 +58,7 @@ def memory(pid, field="VmRSS"):
 def cpu_seconds(pid):
     """CPU time of a process so far, without its children."""
     try:
-        with open(f"/proc/{pid}/stat") as f:
+        with open(f"/proc/{pid}/stat", errors="replace") as f:
             words = f.read().rsplit(")", 1)[1].split()
         return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
     except OSError:

@@ -3,6 +3,7 @@
 truth, wait for things, and the loop that prints one TAP-like line per test.
 A test is a function marked @test; its docstring is not needed, its name says
 the situation and the outcome."""
+import atexit
 import json
 import os
 import shutil
@@ -243,6 +244,9 @@ def _clean():
         shutil.rmtree(_scratch, ignore_errors=True)
 
 
+atexit.register(_clean)
+
+
 def _ended(signum, frame):
     raise SystemExit(128 + signum)
 
@@ -272,6 +276,6 @@ def main():
             seconds = time.monotonic() - began
             if seconds > 20 or os.environ.get("TIMES"):
                 print(f"# {function.__name__} took {seconds:.0f} s", flush=True)
-    finally:
-        _clean()
+    except KeyboardInterrupt:
+        failed += 1
     sys.exit(1 if failed else 0)

@@ -29,7 +29,7 @@ def children_of(pid):
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             try:
-                with open(f"/proc/{entry}/stat") as f:
+                with open(f"/proc/{entry}/stat", errors="replace") as f:
                     parents[int(entry)] = int(f.read().rsplit(")", 1)[1].split()[1])
             except OSError:
                 pass
@@ -47,7 +47,7 @@ def temporary():
 
 def alive(pid):
     try:
-        with open(f"/proc/{pid}/stat") as f:
+        with open(f"/proc/{pid}/stat", errors="replace") as f:
             return f.read().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
@@ -96,6 +96,13 @@ def killed_recorder_lets_its_command_go_on():
     stop(process)
 
 
+def cpu_ns(pid):
+    """CPU time of a process so far, in steps of 10 ms."""
+    with open(f"/proc/{pid}/stat", errors="replace") as f:
+        words = f.read().rsplit(")", 1)[1].split()
+    return (int(words[11]) + int(words[12])) * 10**9 // os.sysconf("SC_CLK_TCK")
+
+
 def windows_of(folder):
     return sorted(name for name in os.listdir(folder)
                   if os.path.isdir(os.path.join(folder, name)) and not os.path.islink(os.path.join(folder, name)))
@@ -105,8 +112,10 @@ def windows_of(folder):
 def windows_follow_each_other_without_a_gap():
     folder = os.path.join(scratch(), "windows")
     service = start(build("service", "service.c", flags=GNU), ready="ready")
+    began = cpu_ns(service.pid)
     result = everline("record", "-F", 499, "-p", service.pid, "--every", 1, "--keep", 50, "--report", "lines,functions",
                       "-d", 6.5, "-o", folder)
+    used = cpu_ns(service.pid) - began
     stop(service)
     result.ok()
     names = windows_of(folder)
@@ -117,13 +126,11 @@ def windows_follow_each_other_without_a_gap():
               b.time_nanos)
     for profile in profiles:
         laws(profile)
-    whole = [p for p in profiles if p.duration_nanos > 0.9e9]
-    seen = [p.cum(pprof.function_key, -1)["main_work"] / p.duration_nanos for p in whole]
-    check(max(seen) <= 1.1, "no more than one CPU:", seen)
-    check(sum(seen) / len(seen) > 0.4, "the service was busy all the time:", seen)
     total, duration = sum(p.total(-1) for p in profiles), sum(p.duration_nanos for p in profiles)
     check(abs(duration / 6.5e9 - 1) < 0.1, "the windows cover the recording:", duration)
-    check(total > 0.4 * duration, "and hold its CPU time:", total, duration)
+    check(0.85 < total / used <= 1.02, f"and hold its CPU time: {total / 1e9:.2f} of {used / 1e9:.2f} s")
+    work = sum(p.cum(pprof.function_key, -1)["main_work"] for p in profiles)
+    check(work > 0.9 * total, "by its names in every window:", work, total)
     for name in names:
         files = os.listdir(os.path.join(folder, name))
         check(any("line" in f for f in files) and any("function" in f for f in files), "the reports:", files)
