@@ -251,10 +251,12 @@ def _ended(signum, frame):
     raise SystemExit(128 + signum)
 
 
+signal.signal(signal.SIGTERM, _ended)
+
+
 def main():
     names = sys.argv[1:]
     failed = 0
-    signal.signal(signal.SIGTERM, _ended)
     try:
         for function in _tests:
             if names and function.__name__ not in names:
