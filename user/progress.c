@@ -3,21 +3,17 @@
 #include "user/progress.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/time.h"
 
 #define BETWEEN_NS 200000000ull
 
 static bool due(struct el_progress *progress)
 {
-	struct timespec time;
-	uint64_t now;
+	uint64_t now = el_now_ns();
 
-	if (!progress->on)
-		return false;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	now = time.tv_sec * 1000000000ull + time.tv_nsec;
-	if (now - progress->shown_ns < BETWEEN_NS)
+	if (!progress->on || now - progress->shown_ns < BETWEEN_NS)
 		return false;
 	progress->shown_ns = now;
 	progress->dirty = true;

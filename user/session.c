@@ -11,10 +11,10 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "user/advice.h"
 #include "user/books.h"
 #include "user/launch.h"
@@ -22,7 +22,6 @@
 #include "user/progress.h"
 #include "user/targets.h"
 
-#define NS_PER_S 1000000000ull
 #define DRAIN_MS 100
 #define SHORT_RUN_S 10
 #define LAST_WAIT_MS 2000 /* for the program to end after Ctrl-C */
@@ -45,14 +44,6 @@ struct session {
 	int64_t start_wall_ns;
 	bool interrupted;
 };
-
-static uint64_t now_of(clockid_t clock)
-{
-	struct timespec time;
-
-	clock_gettime(clock, &time);
-	return time.tv_sec * NS_PER_S + time.tv_nsec;
-}
 
 bool el_session_wanted(const struct el_arguments *arguments)
 {
@@ -155,8 +146,8 @@ static int start(struct session *session, struct el_error *error)
 	if (err)
 		return err;
 	session->books.clock = session->targets.event->clock;
-	session->start_wall_ns = (int64_t)now_of(CLOCK_REALTIME);
-	session->start_ns = session->window_ns = now_of(CLOCK_MONOTONIC);
+	session->start_wall_ns = (int64_t)el_clock_ns(CLOCK_REALTIME);
+	session->start_ns = session->window_ns = el_now_ns();
 	err = el_sampler_start(session->sampler, error);
 	if (!err && session->targets.command)
 		err = el_child_release(&session->child, session->targets.command, error);
@@ -261,14 +252,14 @@ static bool over(struct session *session, uint64_t now)
 	double duration = session->arguments->duration;
 
 	return session->interrupted ||
-	       (duration > 0 && now - session->start_ns >= duration * NS_PER_S) ||
+	       (duration > 0 && now - session->start_ns >= duration * EL_NS_PER_S) ||
 	       (session->child.pid > 0 && el_child_ended(&session->child)) ||
 	       all_targets_ended(session);
 }
 
 static int record(struct session *session, struct el_error *error)
 {
-	uint64_t every = (uint64_t)(session->arguments->every * NS_PER_S);
+	uint64_t every = (uint64_t)(session->arguments->every * EL_NS_PER_S);
 	struct el_sampler_counts counts;
 	uint64_t now = session->start_ns;
 	int err = 0;
@@ -276,7 +267,7 @@ static int record(struct session *session, struct el_error *error)
 	while (!err && !over(session, now)) {
 		wait_for_events(session, DRAIN_MS);
 		take_signals(session);
-		now = now_of(CLOCK_MONOTONIC); /* before the drain: all samples until then are in */
+		now = el_now_ns(); /* before the drain: all samples until then are in */
 		err = drain(session, false, error);
 		if (!err && every && now - session->window_ns >= every)
 			err = end_window(session, session->window_ns + every, false, error);
@@ -290,12 +281,11 @@ static int record(struct session *session, struct el_error *error)
 /* After Ctrl-C the program gets its chance to end, so that its output comes before the report. */
 static void wait_for_child(struct session *session)
 {
-	uint64_t until = now_of(CLOCK_MONOTONIC) + LAST_WAIT_MS * 1000000ull;
+	uint64_t until = el_now_ns() + LAST_WAIT_MS * EL_NS_PER_MS;
 
 	if (session->child.pid <= 0)
 		return;
-	while (session->interrupted && !el_child_ended(&session->child) &&
-	       now_of(CLOCK_MONOTONIC) < until)
+	while (session->interrupted && !el_child_ended(&session->child) && el_now_ns() < until)
 		usleep(10000);
 	if (!el_child_ended(&session->child))
 		fprintf(stderr, "everline: %s (process %d) goes on without being profiled\n",
@@ -307,7 +297,7 @@ static int finish(struct session *session, struct el_error *error)
 	uint64_t end_ns;
 	int err = el_sampler_stop(session->sampler);
 
-	end_ns = now_of(CLOCK_MONOTONIC);
+	end_ns = el_now_ns();
 	if (err)
 		return el_error_set(error, err, "cannot stop the events: %s", strerror(-err));
 	err = drain(session, true, error);

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time.h"
+
 #define DEFAULT_HZ 99 /* not a divisor of anything people schedule by */
-#define NS_PER_S 1000000000ull
 
 /* The process a thread belongs to, 0 when there is none of that number. */
 static pid_t leader_of(pid_t pid)
@@ -93,7 +94,7 @@ static int choose_event(struct el_targets *targets, const struct el_arguments *a
 				"-c goes with events that are counted, such as -e page-faults; "
 				"for the cpu clock give -F HZ");
 		targets->frequency = arguments->frequency ? arguments->frequency : DEFAULT_HZ;
-		targets->period = NS_PER_S / targets->frequency;
+		targets->period = EL_NS_PER_S / targets->frequency;
 		return 0;
 	}
 	if (arguments->frequency)

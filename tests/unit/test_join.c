@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "base/proc_stat.h"
+#include "base/time.h"
 #include "user/symbolize/fold.h"
 #include "user/symbolize/join.h"
 #include "user/symbolize/parser_process.h"
@@ -191,14 +191,6 @@ struct fixture {
 	uint64_t next_stack;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void read_own_key(struct el_image_key *key)
 {
 	struct el_proc_stat stat = {0};
@@ -229,7 +221,7 @@ static void start(struct fixture *fixture, const struct el_event_type *event)
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(fixture->jit, MAP_FAILED);
 	read_own_key(&fixture->key);
-	begin_ns = now_ns();
+	begin_ns = el_now_ns();
 	assert_int_equal(el_parser_new_over(&options, &calls, &fixture->parser, &error), 0);
 	assert_int_equal(el_join_new(fixture->parser, &join_options, &fixture->join), 0);
 	el_join_sink(fixture->join, &fixture->sink);
@@ -372,7 +364,7 @@ static uint64_t missed(const struct el_profile *profile, enum el_miss miss)
 
 static uint64_t code_addr(size_t offset)
 {
-	return (uint64_t)(uintptr_t)now_ns + offset;
+	return (uint64_t)(uintptr_t)read_own_key + offset;
 }
 
 static void name_of(uint64_t addr, char *name, size_t size)

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "base/proc_stat.h"
+#include "base/time.h"
 #include "user/symbolize/join.h"
 #include "user/symbolize/parser_process.h"
 
@@ -47,14 +47,6 @@ struct fixture {
 	uint64_t begin_ns;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void sample_process(struct fixture *fixture, pid_t pid)
 {
 	struct el_proc_stat stat = {0};
@@ -83,7 +75,7 @@ static int set_up(void **state)
 	const struct el_join_options join_options = {.event = &cpu, .period = 10 * MS};
 	struct el_error error = {0};
 
-	fixture.begin_ns = now_ns();
+	fixture.begin_ns = el_now_ns();
 	sample_process(&fixture, getpid());
 	assert_int_equal(el_parser_new(&options, &fixture.parser, &error), 0);
 	assert_int_equal(el_join_new(fixture.parser, &join_options, &fixture.join), 0);
@@ -111,7 +103,7 @@ static void sample_at(struct fixture *fixture, uint64_t addr)
 		.header = {EL_RECORD_SAMPLE, sizeof(sample)},
 		.image = fixture->key,
 		.tid = fixture->key.tgid,
-		.time_ns = now_ns(),
+		.time_ns = el_now_ns(),
 		.weight = 1,
 		.user_stack = addr,
 		.comm = "test",
@@ -195,7 +187,7 @@ static void process_that_ended_after_it_was_acquired_is_resolved(void **state)
 	assert_int_equal(el_parser_evict(fixture->parser, SIZE_MAX), 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	fixture->sink.exit(fixture->sink.context, now_ns(), child);
+	fixture->sink.exit(fixture->sink.context, el_now_ns(), child);
 	profile = dump(fixture);
 	check_location(profile, "well_known_function");
 	assert_int_equal(profile->processes.at[1].pid, child);

@@ -14,28 +14,17 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/proc_stat.h"
+#include "base/time.h"
 #include "user/process/process.h"
 
 #define START 5000000000123ull /* a start time that is no multiple of a tick */
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000ull + time.tv_nsec;
-}
-
 static uint64_t boot_offset(void)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_BOOTTIME, &time);
-	return time.tv_sec * 1000000000ull + time.tv_nsec - now();
+	return el_clock_ns(CLOCK_BOOTTIME) - el_now_ns();
 }
 
 static struct el_processes *new_processes(void)
@@ -277,7 +266,7 @@ static void reused_pid_is_another_image(void **state)
 static void news_of_a_fork_after_the_scan_keep_the_image(void **state)
 {
 	struct el_processes *processes = new_processes();
-	uint64_t fork_ns = now(), start_ns = fork_ns + boot_offset() - 50000;
+	uint64_t fork_ns = el_now_ns(), start_ns = fork_ns + boot_offset() - 50000;
 	uint32_t id;
 
 	(void)state;
@@ -371,7 +360,7 @@ static void hostile_mmap_storm_stays_bounded(void **state)
 {
 	struct el_processes *processes = new_processes();
 	struct el_processes_counts counts;
-	uint64_t before = now();
+	uint64_t before = el_now_ns();
 	size_t n;
 
 	(void)state;
@@ -383,7 +372,7 @@ static void hostile_mmap_storm_stays_bounded(void **state)
 	assert_in_range(n, 1, 1 << 17);
 	el_processes_counts(processes, &counts);
 	assert_true(counts.mappings_refused > 0);
-	assert_true(now() - before < 5000000000ull);
+	assert_true(el_now_ns() - before < 5000000000ull);
 	el_processes_free(processes);
 }
 
@@ -441,28 +430,30 @@ static void scan_reads_what_is_mapped(void **state)
 	size_t n, n_again;
 
 	(void)state;
-	assert_int_equal(el_processes_scan(processes, now(), pid), 0);
+	assert_int_equal(el_processes_scan(processes, el_now_ns(), pid), 0);
 	process = el_processes_get(processes, 1);
 	assert_non_null(process);
 	assert_int_equal(process->key.tgid, pid);
 	assert_true(process->scanned);
 	assert_int_equal(process->parent_pid, getpid());
 	assert_string_equal(process->comm, "odd)( name");
-	mapping = el_process_mapping_at(processes, 1, 0x100000000, now());
+	mapping = el_process_mapping_at(processes, 1, 0x100000000, el_now_ns());
 	assert_string_equal(mapping->mapping.path, "/tmp/el odd\nname (deleted)");
 	assert_int_equal(mapping->mapping.flags, EL_MAPPING_FILE);
 	assert_int_equal(mapping->mapping.offset, 4096);
 	assert_int_not_equal(mapping->mapping.inode, 0);
-	assert_int_equal(el_process_mapping_at(processes, 1, 0x200000000, now())->mapping.flags,
-			 EL_MAPPING_ANONYMOUS);
-	assert_int_equal(el_process_mapping_at(processes, 1, 0x300000000, now())->mapping.flags,
-			 EL_MAPPING_ANONYMOUS);
+	assert_int_equal(
+		el_process_mapping_at(processes, 1, 0x200000000, el_now_ns())->mapping.flags,
+		EL_MAPPING_ANONYMOUS);
+	assert_int_equal(
+		el_process_mapping_at(processes, 1, 0x300000000, el_now_ns())->mapping.flags,
+		EL_MAPPING_ANONYMOUS);
 	el_process_mappings(processes, 1, &n);
-	assert_int_equal(el_processes_scan(processes, now(), pid), 0);
+	assert_int_equal(el_processes_scan(processes, el_now_ns(), pid), 0);
 	el_process_mappings(processes, 1, &n_again);
 	assert_int_equal(n, n_again);
 	end_child(pid);
-	assert_int_equal(el_processes_scan(processes, now(), pid), -ESRCH);
+	assert_int_equal(el_processes_scan(processes, el_now_ns(), pid), -ESRCH);
 	el_processes_free(processes);
 }
 
@@ -472,12 +463,13 @@ static void scanned_image_is_the_one_its_samples_mean(void **state)
 	uint64_t start_ns;
 
 	(void)state;
-	assert_int_equal(el_processes_scan(processes, now(), getpid()), 0);
+	assert_int_equal(el_processes_scan(processes, el_now_ns(), getpid()), 0);
 	start_ns = el_processes_get(processes, 1)->key.start_ns;
 	assert_int_equal(start_ns % EL_PROC_TICK_NS, 0);
-	assert_int_equal(of(processes, sample(getpid(), 5, start_ns + 1234567, now()))->id, 1);
+	assert_int_equal(of(processes, sample(getpid(), 5, start_ns + 1234567, el_now_ns()))->id,
+			 1);
 	/* From the beginning of the process, not of the scan. */
-	assert_non_null(el_process_mapping_at(processes, 1, (uintptr_t)now,
+	assert_non_null(el_process_mapping_at(processes, 1, (uintptr_t)boot_offset,
 					      el_processes_get(processes, 1)->from_ns + 1));
 	assert_int_equal(el_processes_get(processes, 1)->key.start_ns, start_ns + 1234567);
 	el_processes_free(processes);
@@ -491,12 +483,12 @@ static void scan_ends_what_is_no_longer_mapped(void **state)
 	(void)state;
 	mmap((void *)0x400000000, 4096, PROT_READ | PROT_EXEC,
 	     MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
-	assert_int_equal(el_processes_scan(processes, now(), getpid()), 0);
-	first = now();
+	assert_int_equal(el_processes_scan(processes, el_now_ns(), getpid()), 0);
+	first = el_now_ns();
 	munmap((void *)0x400000000, 4096);
-	assert_int_equal(el_processes_scan(processes, now(), getpid()), 0);
+	assert_int_equal(el_processes_scan(processes, el_now_ns(), getpid()), 0);
 	assert_non_null(el_process_mapping_at(processes, 1, 0x400000000, first));
-	assert_null(el_process_mapping_at(processes, 1, 0x400000000, now()));
+	assert_null(el_process_mapping_at(processes, 1, 0x400000000, el_now_ns()));
 	el_processes_free(processes);
 }
 
@@ -506,7 +498,7 @@ static void kernel_thread_has_no_mappings(void **state)
 	size_t n;
 
 	(void)state;
-	if (el_processes_scan(processes, now(), 2)) {
+	if (el_processes_scan(processes, el_now_ns(), 2)) {
 		el_processes_free(processes);
 		skip(); /* a PID namespace without kthreadd */
 	}

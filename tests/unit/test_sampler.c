@@ -18,22 +18,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/time.h"
 #include "base/vec.h"
 #include "user/sampling/events.h"
 #include "user/sampling/sampler.h"
-
-#define MS 1000000ull
-
-static uint64_t clock_of(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 /* --- what children do --- */
 
@@ -89,7 +79,7 @@ static SECTION(cold_code) void cold(uint64_t until)
 
 static void spin(uint64_t cpu_ns)
 {
-	while (clock_of(CLOCK_PROCESS_CPUTIME_ID) < cpu_ns)
+	while (el_clock_ns(CLOCK_PROCESS_CPUTIME_ID) < cpu_ns)
 		for (volatile int i = 0; i < 20000; i++)
 			;
 }
@@ -98,20 +88,19 @@ static void spin(uint64_t cpu_ns)
  */
 static double keep_step(uint64_t period_ns, unsigned int n)
 {
-	uint64_t ns = clock_of(CLOCK_MONOTONIC), at = ticks(), start, period, cpu, all, hot_ns = 0;
+	uint64_t ns = el_now_ns(), at = ticks(), start, period, cpu, all, hot_ns = 0;
 
 	cold(at + 50000000);
 	start = ticks();
-	period = (uint64_t)((double)period_ns * (double)(start - at) /
-			    (double)(clock_of(CLOCK_MONOTONIC) - ns));
-	all = clock_of(CLOCK_THREAD_CPUTIME_ID);
+	period = (uint64_t)((double)period_ns * (double)(start - at) / (double)(el_now_ns() - ns));
+	all = el_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	for (unsigned int k = 0; k < n; k++) {
-		cpu = clock_of(CLOCK_THREAD_CPUTIME_ID);
+		cpu = el_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		hot(start + k * period + period / 5);
-		hot_ns += clock_of(CLOCK_THREAD_CPUTIME_ID) - cpu;
+		hot_ns += el_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 		cold(start + (k + 1) * period);
 	}
-	return (double)hot_ns / (double)(clock_of(CLOCK_THREAD_CPUTIME_ID) - all);
+	return (double)hot_ns / (double)(el_clock_ns(CLOCK_THREAD_CPUTIME_ID) - all);
 }
 
 /* --- a child that waits for a word before it starts --- */
@@ -310,7 +299,7 @@ static uint64_t record_child(struct el_sampler *sampler, struct child *child, st
 	close(child->go);
 	assert_int_equal(el_sampler_stop(sampler), 0);
 	drain(sampler, true, seen);
-	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 * MS +
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 * EL_NS_PER_MS +
 	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
@@ -331,7 +320,7 @@ static void laws_hold(struct el_sampler *sampler, bool clock, struct el_sampler_
 	/* Perf's own clock agrees but for the time the ioctls take. */
 	assert_true(counts->kernel_enabled_ns <= counts->enabled_ns);
 	assert_true(counts->enabled_ns - counts->kernel_enabled_ns <
-		    counts->enabled_ns / 100 + 20 * MS);
+		    counts->enabled_ns / 100 + 20 * EL_NS_PER_MS);
 }
 
 /* --- tests --- */
@@ -376,7 +365,7 @@ static void fault_of_period_one_is_counted_exactly(void **state)
 static void spin_half_a_second(int say)
 {
 	(void)say;
-	spin(500 * MS);
+	spin(500 * EL_NS_PER_MS);
 }
 
 static void kept_time_is_the_childs_cpu_time(void **state)
@@ -386,13 +375,13 @@ static void kept_time_is_the_childs_cpu_time(void **state)
 	struct el_sampler_counts counts;
 	struct el_sampler *sampler;
 	struct seen seen = {0};
-	uint64_t began = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t began = el_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	double cpu, kept;
 
 	(void)state;
 	sampler_start(&options, &sampler);
 	/* Loading, with the verifier's work, is part of every start. */
-	assert_true(clock_of(CLOCK_PROCESS_CPUTIME_ID) - began < 150 * MS);
+	assert_true(el_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began < 150 * EL_NS_PER_MS);
 	cpu = (double)record_child(sampler, &child, &seen);
 	laws_hold(sampler, true, &counts);
 	kept = (double)counts.at[EL_COUNTER_KEPT];
@@ -567,8 +556,7 @@ static void whole_machine_keeps_the_laws_while_running(void **state)
 	sampler_start(&options, &sampler);
 	child_go(&child);
 	/* Between drains the accounts of running CPUs are whole at any moment. */
-	for (uint64_t until = clock_of(CLOCK_MONOTONIC) + 300 * MS;
-	     clock_of(CLOCK_MONOTONIC) < until;) {
+	for (uint64_t until = el_now_ns() + 300 * EL_NS_PER_MS; el_now_ns() < until;) {
 		el_sampler_counts(sampler, &counts);
 		assert_int_equal(counts.enabled_ns,
 				 counts.at[EL_COUNTER_ELAPSED] + counts.open_tail_ns);

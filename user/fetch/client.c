@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/time.h"
 #include "base/vec.h"
 #include "user/fetch/fetcher.h"
 #include "user/fetch/protocol.h"
@@ -69,10 +69,7 @@ void el_fetcher_client_stats(const struct el_fetcher_client *client,
 
 static uint64_t deadline_in(unsigned int ms)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + now.tv_nsec + ms * 1000000ull;
+	return el_now_ns() + ms * EL_NS_PER_MS;
 }
 
 static void renew(struct el_fetcher_client *client)

@@ -7,9 +7,9 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "user/fetch/fetcher.h"
 #include "user/fetch/files.h"
 #include "user/fetch/safe_open.h"
@@ -20,20 +20,13 @@
 #define SPARSE_FROM (1 << 20)
 #define SPARSE_PART 64
 
-static int64_t nanoseconds(struct timespec time)
-{
-	return time.tv_sec * 1000000000ll + time.tv_nsec;
-}
-
 /* Whether the file's last change was before the process began. */
 static bool is_older(const struct stat *stat, uint64_t start_ns)
 {
-	struct timespec wall, boot;
+	int64_t changed_ns = stat->st_mtim.tv_sec * (int64_t)EL_NS_PER_S + stat->st_mtim.tv_nsec;
+	uint64_t boot_wall_ns = el_clock_ns(CLOCK_REALTIME) - el_clock_ns(CLOCK_BOOTTIME);
 
-	clock_gettime(CLOCK_REALTIME, &wall);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	return nanoseconds(stat->st_mtim) <
-	       nanoseconds(wall) - nanoseconds(boot) + (int64_t)start_ns - CLOCK_SLACK_NS;
+	return changed_ns < (int64_t)(boot_wall_ns + start_ns) - CLOCK_SLACK_NS;
 }
 
 static int judge(int pointer, const struct el_target *target)

@@ -6,8 +6,9 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/time.h"
 
 union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
@@ -64,15 +65,12 @@ static int wait_readable(int socket, uint64_t deadline_ns)
 {
 	for (;;) {
 		struct pollfd poll_fd = {.fd = socket, .events = POLLIN};
-		struct timespec now;
-		uint64_t now_ns, left_ms;
+		uint64_t now_ns = el_now_ns(), left_ms;
 		int ready;
 
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		now_ns = (uint64_t)now.tv_sec * 1000000000ull + now.tv_nsec;
 		if (now_ns >= deadline_ns)
 			return -ETIMEDOUT;
-		left_ms = (deadline_ns - now_ns) / 1000000 + 1;
+		left_ms = (deadline_ns - now_ns) / EL_NS_PER_MS + 1;
 		ready = poll(&poll_fd, 1, left_ms < 60000 ? (int)left_ms : 60000);
 		if (ready > 0)
 			return 0;

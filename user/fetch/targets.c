@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/proc_stat.h"
+#include "base/time.h"
 
-#define LEARN_NS 1000000000ull /* what is known of a living process is believed this long */
+#define LEARN_NS EL_NS_PER_S /* what is known of a living process is believed this long */
 
 int el_targets_new(struct el_targets **ret)
 {
@@ -126,17 +126,9 @@ static void keep_root(struct el_targets *targets, const struct el_known_target *
 	*oldest = (struct el_root){known->namespace, known->dev, known->inode, ++targets->used, fd};
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 static void learn(struct el_targets *targets, struct el_target *target)
 {
-	struct el_known_target known = {.image = target->image, .learnt_ns = now_ns()};
+	struct el_known_target known = {.image = target->image, .learnt_ns = el_now_ns()};
 	el_auto_fd int root = openat(target->proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct el_root *kept;
 	struct stat stat;
@@ -191,7 +183,8 @@ void el_targets_open(struct el_targets *targets, uint32_t image, uint32_t pid, u
 	const struct el_root *root;
 
 	target.proc = pid ? open_proc(targets, &target) : -1;
-	if (target.proc >= 0 && (known->image != image || now_ns() - known->learnt_ns > LEARN_NS))
+	if (target.proc >= 0 &&
+	    (known->image != image || el_now_ns() - known->learnt_ns > LEARN_NS))
 		learn(targets, &target);
 	if (image && known->image == image) {
 		root = find_root(targets, known);

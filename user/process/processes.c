@@ -5,25 +5,22 @@
  * image of a pid. Samples are matched to images in sample_image.c.
  */
 #include <string.h>
-#include <time.h>
 
 #include "base/proc_stat.h"
+#include "base/time.h"
 #include "user/process/images.h"
 
 #define PRUNE_AT_LEAST 4096
-#define PRUNE_AFTER_NS                                                                             \
-	1000000000ull /* a sample may come this much later than the end of its image */
+/* A sample may come this much later than the end of its image. */
+#define PRUNE_AFTER_NS EL_NS_PER_S
 #define SAME_START_NS (2 * EL_PROC_TICK_NS)
 #define KERNEL_START (1ull << 63)
 
 static uint64_t boot_offset(void)
 {
-	struct timespec boot, monotonic;
+	uint64_t monotonic = el_now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &monotonic);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	return (uint64_t)(boot.tv_sec - monotonic.tv_sec) * 1000000000ull + boot.tv_nsec -
-	       monotonic.tv_nsec;
+	return el_clock_ns(CLOCK_BOOTTIME) - monotonic;
 }
 
 /* Image 0: upper half of the address space, from the beginning to the end of time. */

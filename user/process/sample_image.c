@@ -5,12 +5,13 @@
  */
 #include <string.h>
 
+#include "base/time.h"
 #include "user/process/images.h"
 
 /* begin_new_exec() (fs/exec.c) tells of the exec a moment before it counts self_exec_id up. */
-#define EXEC_RACE_NS 1000000ull
+#define EXEC_RACE_NS EL_NS_PER_MS
 /* An ended image of unknown start is this long still the one that a sample means. */
-#define LATE_NS 1000000000ull
+#define LATE_NS EL_NS_PER_S
 
 static bool may_be(const struct image *image, const struct el_record_sample *sample)
 {

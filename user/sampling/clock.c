@@ -12,23 +12,14 @@
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/time.h"
 #include "user/sampling/events.h"
 #include "user/sampling/requirements.h"
 
-#define NS_PER_S 1000000000ull
-#define CHECK_EVERY_NS NS_PER_S
-#define GAP_NS (NS_PER_S / 2) /* enabled time that lags by this was not only read late */
-
-uint64_t el_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
+#define CHECK_EVERY_NS EL_NS_PER_S
+#define GAP_NS (EL_NS_PER_S / 2) /* enabled time that lags by this was not only read late */
 
 /* xorshift64*: jitter needs no secret */
 static uint64_t random_next(struct el_clock *clock)
@@ -84,7 +75,8 @@ int el_clock_init(struct el_clock *clock, struct el_programs *programs,
 		  const struct el_sampler_options *options, const int *cpus, size_t n_cpus,
 		  struct el_error *error)
 {
-	uint64_t periods = options->short_run ? 25 : 20, least = options->short_run ? 0 : NS_PER_S;
+	uint64_t periods = options->short_run ? 25 : 20,
+		 least = options->short_run ? 0 : EL_NS_PER_S;
 	int err = 0;
 
 	*clock = (struct el_clock){
@@ -92,7 +84,7 @@ int el_clock_init(struct el_clock *clock, struct el_programs *programs,
 		.programs = programs,
 		.period = options->period,
 		.every_ns = options->period * periods > least ? options->period * periods : least,
-		.random = 0x9e3779b97f4a7c15ull ^ el_now(),
+		.random = 0x9e3779b97f4a7c15ull ^ el_now_ns(),
 	};
 	if (getrandom(&clock->random, sizeof(clock->random), GRND_NONBLOCK) < 0)
 		clock->random ^= getpid();
@@ -118,12 +110,12 @@ int el_clock_start(struct el_clock *clock, struct el_error *error)
 	for (size_t i = 0; i < clock->cpus.n; i++) {
 		struct el_clock_cpu *cpu = &clock->cpus.at[i];
 
-		cpu->enabled_ns = cpu->checked_ns = el_now();
+		cpu->enabled_ns = cpu->checked_ns = el_now_ns();
 		clock->programs->clocks[cpu->cpu].last_ns = cpu->enabled_ns;
 		if (ioctl(cpu->fd, PERF_EVENT_IOC_ENABLE, 0))
 			return el_perf_error(-errno, "enabling", clock->event, cpu->cpu, error);
 	}
-	clock->moved_ns = clock->checked_ns = el_now();
+	clock->moved_ns = clock->checked_ns = el_now_ns();
 	return 0;
 }
 
@@ -138,7 +130,7 @@ int el_clock_stop(struct el_clock *clock)
 			continue;
 		if (ioctl(cpu->fd, PERF_EVENT_IOC_DISABLE, 0))
 			err = -errno;
-		cpu->stopped_ns = el_now(); /* after it: a tick may have come until then */
+		cpu->stopped_ns = el_now_ns(); /* after it: a tick may have come until then */
 	}
 	return err;
 }
@@ -210,7 +202,7 @@ void el_clock_counts(struct el_clock *clock, struct el_sampler_counts *ret)
 		if (!cpu->enabled_ns)
 			continue;
 		snapshot(clock->programs, cpu->cpu, &counters, &last);
-		now = cpu->stopped_ns ? cpu->stopped_ns : el_now();
+		now = cpu->stopped_ns ? cpu->stopped_ns : el_now_ns();
 		for (int j = 0; j < EL_N_COUNTERS; j++)
 			ret->at[j] += counters.at[j];
 		ret->enabled_ns += now - cpu->enabled_ns;

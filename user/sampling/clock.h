@@ -44,6 +44,4 @@ void el_clock_tend(struct el_clock *clock, uint64_t now_ns);
  */
 void el_clock_counts(struct el_clock *clock, struct el_sampler_counts *ret);
 
-uint64_t el_now(void); /* CLOCK_MONOTONIC, ns */
-
 #endif

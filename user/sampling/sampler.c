@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "user/sampling/clock.h"
 #include "user/sampling/delivery.h"
 #include "user/sampling/events.h"
@@ -262,17 +262,17 @@ static int read_rings(struct el_sampler *sampler)
 int el_sampler_drain(struct el_sampler *sampler, bool last, const struct el_sampler_sink *sink)
 {
 	static const struct timespec settle = {.tv_nsec = SETTLE_NS};
-	uint64_t read_ns = el_now();
+	uint64_t read_ns = el_now_ns();
 	int err;
 
 	el_clock_tend(&sampler->clock, read_ns);
 	sampler->delivery.sink = sink;
-	read_ns = el_now();
+	read_ns = el_now_ns();
 	err = read_rings(sampler);
 	if (!err && !last && sampler->delivery.newest_sideband_ns > read_ns - SETTLE_NS) {
 		/* Who was woken by a new process wants to hear of it now, while it lives. */
 		nanosleep(&settle, NULL);
-		read_ns = el_now();
+		read_ns = el_now_ns();
 		err = read_rings(sampler);
 	}
 	if (!err)

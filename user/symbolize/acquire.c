@@ -7,24 +7,16 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/hash.h"
+#include "base/time.h"
 
-#define MS 1000000ull
-#define REFRESH_NEW_NS (100 * MS)    /* between reads of a process with JIT code not seen before */
-#define REFRESH_KNOWN_NS (1000 * MS) /* and while it stays in code that was seen before */
-#define RESCAN_NS (1000 * MS)
-#define RESCAN_LEAF_NS (100 * MS)
+#define REFRESH_NEW_NS                                                                             \
+	(100 * EL_NS_PER_MS)         /* between reads of a process with JIT code not seen before */
+#define REFRESH_KNOWN_NS EL_NS_PER_S /* and while it stays in code that was seen before */
+#define RESCAN_NS EL_NS_PER_S
+#define RESCAN_LEAF_NS (100 * EL_NS_PER_MS)
 #define HANGS_MAX 2
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* Only being out of memory ends a recording. */
 static int grave(int err)
@@ -335,7 +327,7 @@ static int announce_waiting(struct el_acquire *acquire)
 
 int el_acquire_run(struct el_acquire *acquire, bool all)
 {
-	uint64_t now = now_ns();
+	uint64_t now = el_now_ns();
 	bool freed = false;
 	int err = 0;
 

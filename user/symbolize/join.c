@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/time.h"
 #include "user/symbolize/acquire.h"
 #include "user/symbolize/fold.h"
 #include "user/symbolize/questions.h"
@@ -29,14 +29,6 @@ struct el_join {
 	uint64_t asked_ns; /* when the parser was last busy for us; 0: its caches are given back */
 	struct el_join_counts counts;
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 int el_join_new(struct el_parser *parser, const struct el_join_options *options,
 		struct el_join **ret)
@@ -211,14 +203,14 @@ void el_join_sink(struct el_join *join, struct el_sampler_sink *ret)
 
 int el_join_attach(struct el_join *join, uint32_t pid)
 {
-	return el_processes_scan(join->processes, clock_ns(CLOCK_MONOTONIC), pid);
+	return el_processes_scan(join->processes, el_now_ns(), pid);
 }
 
 int el_join_acquire(struct el_join *join)
 {
 	int err = el_acquire_run(&join->acquire, false);
 
-	if (!err && join->asked_ns && clock_ns(CLOCK_MONOTONIC) - join->asked_ns > IDLE_NS) {
+	if (!err && join->asked_ns && el_now_ns() - join->asked_ns > IDLE_NS) {
 		join->asked_ns = 0;
 		(void)el_parser_evict(join->parser, 0); /* only memory is at stake */
 	}
@@ -283,10 +275,10 @@ static void drop_image(void *context, uint32_t id)
 
 static int describe(struct el_join *join, const struct el_fold *fold, struct el_profile *profile)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = el_now_ns();
 	uint64_t to = fold->to_ns < now ? fold->to_ns : now;
 
-	profile->start_wall_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - (now - fold->from_ns));
+	profile->start_wall_ns = (int64_t)(el_clock_ns(CLOCK_REALTIME) - (now - fold->from_ns));
 	profile->duration_ns = to > fold->from_ns ? to - fold->from_ns : 0;
 	profile->n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	return el_strings_add(&profile->strings, join->options.event->name, &profile->event);
@@ -317,7 +309,7 @@ int el_join_dump(struct el_join *join, uint64_t from_ns, uint64_t to_ns, el_join
 	err = build(join, &fold, &profile, error);
 	if (err)
 		return err;
-	join->asked_ns = clock_ns(CLOCK_MONOTONIC);
+	join->asked_ns = el_now_ns();
 	err = describe(join, &fold, profile);
 	if (!err)
 		err = el_raw_forget(&join->raw, to_ns);

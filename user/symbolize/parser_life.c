@@ -6,10 +6,10 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "user/fetch/fetcher.h"
 #include "user/symbolize/channel.h"
 #include "user/symbolize/workers.h"
@@ -19,10 +19,7 @@
 
 static uint64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return el_now_ns() / EL_NS_PER_MS;
 }
 
 /* --- the two processes --- */

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <malloc.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/time.h"
 #include "user/fetch/fetcher.h"
 #include "user/symbolize/channel.h"
 #include "user/symbolize/workers.h"
@@ -100,11 +100,8 @@ static bool parsing(void *context, uint64_t identity)
 
 static uint64_t now(void *context)
 {
-	struct timespec time;
-
 	(void)context;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+	return el_now_ns();
 }
 
 /* --- one function per message: 0 or -errno; an answer is added to server->reply --- */
