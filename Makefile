@@ -34,6 +34,10 @@ CLANG ?= clang
 LLVM_STRIP ?= llvm-strip
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 
+# For the targets that install first: all processors, unless -j was given.
+PARALLEL = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+QUIET := $(if $(Q),-s)
+
 VERSION := $(shell cat VERSION 2>/dev/null || echo 0)
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers
 CFLAGS ?= -O2 -g
@@ -91,8 +95,6 @@ $(O)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # .incbin is invisible to -MMD.
-$(O)/user/numba_hook.o: user/numba_hook/sitecustomize.py
-
 $(O)/user/numba_zip.o: user/numba_hook/sitecustomize.py
 
 # Only the sampler sees the skeletons.
@@ -129,7 +131,7 @@ $(O)/fuzz_%: tests/fuzz/fuzz_%.c $(SYMBOLIZER_SRC) $(wildcard user/profile/*.c)
 	$(Q)mkdir -p $(@D) && $(CLANG) -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu11 -D_GNU_SOURCE -I. -o $@ $^ $(DEMANGLER) $(LIBS)
 
 test: deps
-	$(Q)$(MAKE) --no-print-directory $(PROGRAMS) $(UNIT)
+	$(Q)$(MAKE) --no-print-directory $(QUIET) $(PARALLEL) $(PROGRAMS) $(UNIT)
 	$(Q)tests/run.sh all $(O)
 
 bench: $(PROGRAMS)
@@ -139,7 +141,7 @@ bench: $(PROGRAMS)
 # Only what the demo needs: the tests' packages are many.
 demo:
 	$(Q)tests/deps.sh $(ARCH) build demo
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory $(QUIET) $(PARALLEL) all
 	$(Q)$(O)/everline annotate -- /usr/bin/python3 examples/dither.py
 
 deps:
