@@ -72,7 +72,8 @@ static int open_in(int root, const struct el_debug_request *request)
 	return fd;
 }
 
-int el_fetch_debug_file(const struct el_targets *targets, const struct el_target *target,
+int el_fetch_debug_file(const struct el_fetch_targets *targets,
+			const struct el_fetch_target *target,
 			const struct el_debug_request *request)
 {
 	int fd = target->root >= 0 ? open_in(target->root, request) : -ENOENT;

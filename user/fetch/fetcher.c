@@ -25,10 +25,10 @@ struct answer {
 
 struct fetcher {
 	int socket;
-	struct el_targets *targets;
+	struct el_fetch_targets *targets;
 };
 
-typedef void serve(const struct fetcher *fetcher, const struct el_target *target,
+typedef void serve(const struct fetcher *fetcher, const struct el_fetch_target *target,
 		   struct el_cursor *body, struct answer *answer);
 
 static void answer_fd(struct answer *answer, int fd)
@@ -44,7 +44,7 @@ static bool is_whole(struct el_cursor *body, struct answer *answer)
 	return !answer->result;
 }
 
-static void serve_mapping(const struct fetcher *fetcher, const struct el_target *target,
+static void serve_mapping(const struct fetcher *fetcher, const struct el_fetch_target *target,
 			  struct el_cursor *body, struct answer *answer)
 {
 	struct el_mapping mapping = {0};
@@ -62,7 +62,7 @@ static void serve_mapping(const struct fetcher *fetcher, const struct el_target 
 		answer_fd(answer, el_fetch_mapping_file(fetcher->targets, target, &mapping));
 }
 
-static void serve_debug(const struct fetcher *fetcher, const struct el_target *target,
+static void serve_debug(const struct fetcher *fetcher, const struct el_fetch_target *target,
 			struct el_cursor *body, struct answer *answer)
 {
 	struct el_debug_request request = {0};
@@ -75,7 +75,7 @@ static void serve_debug(const struct fetcher *fetcher, const struct el_target *t
 		answer_fd(answer, el_fetch_debug_file(fetcher->targets, target, &request));
 }
 
-static void serve_perf_map(const struct fetcher *fetcher, const struct el_target *target,
+static void serve_perf_map(const struct fetcher *fetcher, const struct el_fetch_target *target,
 			   struct el_cursor *body, struct answer *answer)
 {
 	(void)fetcher;
@@ -83,7 +83,7 @@ static void serve_perf_map(const struct fetcher *fetcher, const struct el_target
 		answer_fd(answer, el_fetch_perf_map(target));
 }
 
-static void serve_kallsyms(const struct fetcher *fetcher, const struct el_target *target,
+static void serve_kallsyms(const struct fetcher *fetcher, const struct el_fetch_target *target,
 			   struct el_cursor *body, struct answer *answer)
 {
 	int fd;
@@ -98,7 +98,7 @@ static void serve_kallsyms(const struct fetcher *fetcher, const struct el_target
 
 /* The read that may never return; process_vm_readv() knows the pid only, so who it is is asked
  * after. */
-static void serve_memory(const struct fetcher *fetcher, const struct el_target *target,
+static void serve_memory(const struct fetcher *fetcher, const struct el_fetch_target *target,
 			 struct el_cursor *body, struct answer *answer)
 {
 	uint64_t addr = el_cursor_u64(body), size = el_cursor_u64(body);
@@ -121,7 +121,7 @@ static void serve_memory(const struct fetcher *fetcher, const struct el_target *
 	got = process_vm_readv((pid_t)target->pid, &local, 1, &remote, 1, 0);
 	if (got < 0)
 		answer->result = -errno;
-	else if (!el_target_lives(target))
+	else if (!el_fetch_target_lives(target))
 		answer->result = -ESRCH;
 	else
 		answer->size = got;
@@ -162,7 +162,7 @@ static int serve_request(const struct fetcher *fetcher)
 	struct answer answer = {.fd = -1};
 	uint8_t bytes[EL_FETCH_BODY_MAX];
 	struct el_cursor body;
-	struct el_target target;
+	struct el_fetch_target target;
 	int err = el_fetch_receive(fetcher->socket, &request, sizeof(request), UINT64_MAX, NULL);
 
 	if (err)
@@ -174,7 +174,8 @@ static int serve_request(const struct fetcher *fetcher)
 	if (err)
 		return err;
 	body = el_cursor_of(bytes, request.size);
-	el_targets_open(fetcher->targets, request.image, request.pid, request.start_ns, &target);
+	el_fetch_targets_open(fetcher->targets, request.image, request.pid, request.start_ns,
+			      &target);
 	serve_type[request.type](fetcher, &target, &body, &answer);
 	err = reply(fetcher, request.sequence, &answer);
 	if (answer.fd >= 0)
@@ -187,7 +188,7 @@ void el_fetcher_main(int socket)
 {
 	struct fetcher fetcher = {.socket = socket};
 
-	if (el_targets_new(&fetcher.targets))
+	if (el_fetch_targets_new(&fetcher.targets))
 		_exit(1);
 	while (!serve_request(&fetcher))
 		;

@@ -15,12 +15,13 @@
  * root. -ESTALE: the path leads to another file now. Of mapping->build_id only
  * the size is looked at: with one, the caller can tell a wrong file.
  */
-int el_fetch_mapping_file(const struct el_targets *targets, const struct el_target *target,
-			  const struct el_mapping *mapping);
+int el_fetch_mapping_file(const struct el_fetch_targets *targets,
+			  const struct el_fetch_target *target, const struct el_mapping *mapping);
 /* A separate debug file, of the process's root or else of ours. */
-int el_fetch_debug_file(const struct el_targets *targets, const struct el_target *target,
+int el_fetch_debug_file(const struct el_fetch_targets *targets,
+			const struct el_fetch_target *target,
 			const struct el_debug_request *request);
 /* /tmp/perf-PID.map of the process, written by it or by root since its start. */
-int el_fetch_perf_map(const struct el_target *target);
+int el_fetch_perf_map(const struct el_fetch_target *target);
 
 #endif

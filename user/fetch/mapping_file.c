@@ -75,7 +75,7 @@ static int open_judged(int pointer, const struct el_mapping *mapping)
 }
 
 /* /proc/PID/map_files/START-END leads to the very file, whatever its path leads to now. */
-static int open_mapped(const struct el_target *target, const struct el_mapping *mapping)
+static int open_mapped(const struct el_fetch_target *target, const struct el_mapping *mapping)
 {
 	char link[64], path[PATH_MAX];
 	ssize_t n;
@@ -116,8 +116,8 @@ static int open_in_root(int root, const struct el_mapping *mapping)
 	return fd;
 }
 
-int el_fetch_mapping_file(const struct el_targets *targets, const struct el_target *target,
-			  const struct el_mapping *mapping)
+int el_fetch_mapping_file(const struct el_fetch_targets *targets,
+			  const struct el_fetch_target *target, const struct el_mapping *mapping)
 {
 	bool can_tell = mapping->inode || mapping->build_id_size;
 	int fd = -ENOENT;
@@ -126,7 +126,7 @@ int el_fetch_mapping_file(const struct el_targets *targets, const struct el_targ
 		return -ENOENT;
 	if (target->proc >= 0) {
 		fd = open_mapped(target, mapping);
-		if (fd >= 0 && el_target_lives(target))
+		if (fd >= 0 && el_fetch_target_lives(target))
 			return fd;
 		if (fd >= 0)
 			close(fd);

@@ -29,7 +29,7 @@ static bool is_older(const struct stat *stat, uint64_t start_ns)
 	return changed_ns < (int64_t)(boot_wall_ns + start_ns) - CLOCK_SLACK_NS;
 }
 
-static int judge(int pointer, const struct el_target *target)
+static int judge(int pointer, const struct el_fetch_target *target)
 {
 	struct stat stat;
 	int err = el_judge_regular(pointer, EL_FETCH_PERF_MAP_MAX, &stat);
@@ -43,7 +43,7 @@ static int judge(int pointer, const struct el_target *target)
 	return is_older(&stat, target->start_ns) ? -ESTALE : 0;
 }
 
-int el_fetch_perf_map(const struct el_target *target)
+int el_fetch_perf_map(const struct el_fetch_target *target)
 {
 	char name[32];
 	int err;

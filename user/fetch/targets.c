@@ -16,14 +16,14 @@
 
 #define LEARN_NS EL_NS_PER_S /* what is known of a living process is believed this long */
 
-int el_targets_new(struct el_targets **ret)
+int el_fetch_targets_new(struct el_fetch_targets **ret)
 {
-	struct el_targets *targets = calloc(1, sizeof(*targets));
+	struct el_fetch_targets *targets = calloc(1, sizeof(*targets));
 	struct stat stat;
 
 	if (!targets)
 		return -ENOMEM;
-	for (size_t i = 0; i < EL_ROOTS_MAX; i++)
+	for (size_t i = 0; i < EL_FETCH_ROOTS_MAX; i++)
 		targets->roots[i].fd = -1;
 	targets->last_proc = -1;
 	targets->host_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -33,11 +33,11 @@ int el_targets_new(struct el_targets **ret)
 	return 0;
 }
 
-void el_targets_free(struct el_targets *targets)
+void el_fetch_targets_free(struct el_fetch_targets *targets)
 {
 	if (!targets)
 		return;
-	for (size_t i = 0; i < EL_ROOTS_MAX; i++)
+	for (size_t i = 0; i < EL_FETCH_ROOTS_MAX; i++)
 		if (targets->roots[i].fd >= 0)
 			close(targets->roots[i].fd);
 	if (targets->host_root >= 0)
@@ -70,13 +70,13 @@ static bool same_start(int proc, uint64_t start_ns)
 }
 
 /* Below the folder of a process that is gone nothing is found, whoever has its pid now. */
-bool el_target_lives(const struct el_target *target)
+bool el_fetch_target_lives(const struct el_fetch_target *target)
 {
 	return target->proc >= 0 && !faccessat(target->proc, "stat", F_OK, 0);
 }
 
 /* "Uid:\treal\teffective..." and "NSpid:\toutermost\t...\tinnermost" of proc(5). */
-static bool read_status(int proc, struct el_known_target *known)
+static bool read_status(int proc, struct el_fetch_known_target *known)
 {
 	char text[8192];
 	unsigned int user;
@@ -99,10 +99,11 @@ static bool read_status(int proc, struct el_known_target *known)
 	return true;
 }
 
-static struct el_root *find_root(struct el_targets *targets, const struct el_known_target *known)
+static struct el_fetch_root *find_root(struct el_fetch_targets *targets,
+				       const struct el_fetch_known_target *known)
 {
-	for (size_t i = 0; i < EL_ROOTS_MAX; i++) {
-		struct el_root *root = &targets->roots[i];
+	for (size_t i = 0; i < EL_FETCH_ROOTS_MAX; i++) {
+		struct el_fetch_root *root = &targets->roots[i];
 
 		if (root->fd >= 0 && root->namespace == known->namespace &&
 		    root->dev == known->dev && root->inode == known->inode) {
@@ -114,23 +115,25 @@ static struct el_root *find_root(struct el_targets *targets, const struct el_kno
 }
 
 /* In the place of a free one, or of the one not asked for the longest time. Takes `fd`. */
-static void keep_root(struct el_targets *targets, const struct el_known_target *known, int fd)
+static void keep_root(struct el_fetch_targets *targets, const struct el_fetch_known_target *known,
+		      int fd)
 {
-	struct el_root *oldest = &targets->roots[0];
+	struct el_fetch_root *oldest = &targets->roots[0];
 
-	for (size_t i = 1; i < EL_ROOTS_MAX; i++)
+	for (size_t i = 1; i < EL_FETCH_ROOTS_MAX; i++)
 		if (targets->roots[i].used < oldest->used)
 			oldest = &targets->roots[i];
 	if (oldest->fd >= 0)
 		close(oldest->fd);
-	*oldest = (struct el_root){known->namespace, known->dev, known->inode, ++targets->used, fd};
+	*oldest = (struct el_fetch_root){known->namespace, known->dev, known->inode,
+					 ++targets->used, fd};
 }
 
-static void learn(struct el_targets *targets, struct el_target *target)
+static void learn(struct el_fetch_targets *targets, struct el_fetch_target *target)
 {
-	struct el_known_target known = {.image = target->image, .learnt_ns = el_now_ns()};
+	struct el_fetch_known_target known = {.image = target->image, .learnt_ns = el_now_ns()};
 	el_auto_fd int root = openat(target->proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct el_root *kept;
+	struct el_fetch_root *kept;
 	struct stat stat;
 
 	if (root < 0 || fstat(root, &stat) || !read_status(target->proc, &known))
@@ -149,17 +152,17 @@ static void learn(struct el_targets *targets, struct el_target *target)
 	} else {
 		keep_root(targets, &known, el_take_fd(&root));
 	}
-	targets->known[target->image % EL_TARGETS_MAX] = known;
+	targets->known[target->image % EL_FETCH_TARGETS_MAX] = known;
 }
 
 /* The folder of /proc of the process that is meant, or -1. */
-static int open_proc(struct el_targets *targets, struct el_target *target)
+static int open_proc(struct el_fetch_targets *targets, struct el_fetch_target *target)
 {
 	char path[32];
 
 	target->proc = targets->last_proc;
 	if (targets->last_image == target->image && targets->last_pid == target->pid &&
-	    targets->last_start_ns == target->start_ns && el_target_lives(target))
+	    targets->last_start_ns == target->start_ns && el_fetch_target_lives(target))
 		return targets->last_proc;
 	if (targets->last_proc >= 0)
 		close(targets->last_proc);
@@ -175,12 +178,13 @@ static int open_proc(struct el_targets *targets, struct el_target *target)
 	return targets->last_proc;
 }
 
-void el_targets_open(struct el_targets *targets, uint32_t image, uint32_t pid, uint64_t start_ns,
-		     struct el_target *ret)
+void el_fetch_targets_open(struct el_fetch_targets *targets, uint32_t image, uint32_t pid,
+			   uint64_t start_ns, struct el_fetch_target *ret)
 {
-	struct el_target target = {.image = image, .pid = pid, .start_ns = start_ns, .root = -1};
-	const struct el_known_target *known = &targets->known[image % EL_TARGETS_MAX];
-	const struct el_root *root;
+	struct el_fetch_target target = {
+		.image = image, .pid = pid, .start_ns = start_ns, .root = -1};
+	const struct el_fetch_known_target *known = &targets->known[image % EL_FETCH_TARGETS_MAX];
+	const struct el_fetch_root *root;
 
 	target.proc = pid ? open_proc(targets, &target) : -1;
 	if (target.proc >= 0 &&

@@ -5,24 +5,24 @@
  * files, its pid inside its own namespace, its user. Learnt while it lives, at
  * the first request and again when a second has passed. Bounded: the oldest is forgotten.
  */
-#ifndef EL_TARGETS_H
-#define EL_TARGETS_H
+#ifndef EL_FETCH_TARGETS_H
+#define EL_FETCH_TARGETS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define EL_ROOTS_MAX 64     /* kept descriptors of roots */
-#define EL_TARGETS_MAX 4096 /* images remembered */
+#define EL_FETCH_ROOTS_MAX 64     /* kept descriptors of roots */
+#define EL_FETCH_TARGETS_MAX 4096 /* images remembered */
 
 /* A root of files: one for each mount namespace and chroot seen. */
-struct el_root {
+struct el_fetch_root {
 	uint64_t namespace, dev, inode; /* of /proc/PID/ns/mnt; of the root folder */
 	uint64_t used;                  /* counts up */
 	int fd;                         /* O_PATH, or -1: free */
 };
 
-struct el_known_target {
+struct el_fetch_known_target {
 	uint32_t image; /* 0: free */
 	uint32_t pid_inside;
 	uid_t user;
@@ -31,9 +31,9 @@ struct el_known_target {
 	uint64_t namespace, dev, inode; /* of its root */
 };
 
-struct el_targets {
-	struct el_root roots[EL_ROOTS_MAX];
-	struct el_known_target known[EL_TARGETS_MAX]; /* image mod n */
+struct el_fetch_targets {
+	struct el_fetch_root roots[EL_FETCH_ROOTS_MAX];
+	struct el_fetch_known_target known[EL_FETCH_TARGETS_MAX]; /* image mod n */
 	uint64_t used;
 	uint64_t own_namespace;
 	int host_root; /* O_PATH of ours */
@@ -44,7 +44,7 @@ struct el_targets {
 };
 
 /* One process, for the time of one request. */
-struct el_target {
+struct el_fetch_target {
 	uint32_t image, pid;
 	uint64_t start_ns; /* 0: unknown, nothing to compare */
 	int proc; /* borrowed: O_PATH of /proc/PID, which stays with this very process; -1: dead */
@@ -55,13 +55,13 @@ struct el_target {
 	uid_t user;          /* effective */
 };
 
-int el_targets_new(struct el_targets **ret);
-void el_targets_free(struct el_targets *targets);
+int el_fetch_targets_new(struct el_fetch_targets **ret);
+void el_fetch_targets_free(struct el_fetch_targets *targets);
 
 /* Fills *ret with what is true now, or was when the process lived; good until the next call. */
-void el_targets_open(struct el_targets *targets, uint32_t image, uint32_t pid, uint64_t start_ns,
-		     struct el_target *ret);
+void el_fetch_targets_open(struct el_fetch_targets *targets, uint32_t image, uint32_t pid,
+			   uint64_t start_ns, struct el_fetch_target *ret);
 /* Whether /proc/PID still belongs to the process that it was opened for. */
-bool el_target_lives(const struct el_target *target);
+bool el_fetch_target_lives(const struct el_fetch_target *target);
 
 #endif
