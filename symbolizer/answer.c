@@ -138,7 +138,7 @@ static int add_object(struct el_answer_writer *writer, const struct el_place *pl
 	return err;
 }
 
-static int add_function(struct el_answer_writer *writer, const struct el_frame *frame,
+static int add_function(struct el_answer_writer *writer, const struct el_found_frame *frame,
 			uint32_t *ret)
 {
 	struct el_answer *answer = writer->answer;
@@ -180,18 +180,18 @@ static enum el_miss miss_of(const struct el_place *place, const struct el_found 
 	return EL_MISS_NO_FUNCTION;
 }
 
-static struct el_frame frame_of_nothing(const struct el_place *place)
+static struct el_found_frame frame_of_nothing(const struct el_place *place)
 {
 	uint32_t flags = place->mapping ? place->mapping->flags : 0;
 
 	if (flags & EL_MAPPING_KERNEL)
-		return (struct el_frame){.name = "[kernel]", .code = EL_CODE_KERNEL};
+		return (struct el_found_frame){.name = "[kernel]", .code = EL_CODE_KERNEL};
 	if (flags & EL_MAPPING_ANONYMOUS)
-		return (struct el_frame){.name = "[jit]", .code = EL_CODE_JIT};
-	return (struct el_frame){.name = "[unknown]", .code = EL_CODE_UNKNOWN};
+		return (struct el_found_frame){.name = "[jit]", .code = EL_CODE_JIT};
+	return (struct el_found_frame){.name = "[unknown]", .code = EL_CODE_UNKNOWN};
 }
 
-static int add_line(struct el_answer_writer *writer, const struct el_frame *frame)
+static int add_line(struct el_answer_writer *writer, const struct el_found_frame *frame)
 {
 	struct el_answer_line line = {.line = frame->line, .column = frame->column};
 	int err = add_function(writer, frame, &line.function);
@@ -203,7 +203,7 @@ int el_answer_writer_add(struct el_answer_writer *writer, const struct el_place 
 			 const struct el_found *found)
 {
 	struct el_answer *answer = writer->answer;
-	struct el_frame nothing = frame_of_nothing(place);
+	struct el_found_frame nothing = frame_of_nothing(place);
 	struct el_answer_location location = {
 		.first_line = answer->lines.n, .flags = found->flags, .addr = found->addr};
 	size_t i;

@@ -181,7 +181,7 @@ int el_object_bounds(struct el_object *object, uint64_t addr, uint64_t *start, u
 }
 
 /* A symbol's or an FDE's name for the function at `addr`. */
-static int name_without_dwarf(struct el_object *object, uint64_t addr, struct el_frame *frame,
+static int name_without_dwarf(struct el_object *object, uint64_t addr, struct el_found_frame *frame,
 			      struct el_found *found)
 {
 	struct el_symbol symbol;
@@ -211,7 +211,7 @@ static int name_without_dwarf(struct el_object *object, uint64_t addr, struct el
  * Compilers leave the linkage name out for members of local types; the symbol
  * has it, and with it the class.
  */
-static void complete_name(struct el_object *object, uint64_t addr, struct el_frame *frame)
+static void complete_name(struct el_object *object, uint64_t addr, struct el_found_frame *frame)
 {
 	struct el_symbol symbol;
 
@@ -261,9 +261,9 @@ static uint64_t looked_up(struct el_object *object, uint64_t addr, enum el_pc pc
 int el_object_lookup(struct el_object *object, uint64_t addr, enum el_pc pc, struct el_found *found)
 {
 	struct el_dwarf_answer answer = {0};
-	struct el_frame unnamed = {.code = EL_CODE_NATIVE};
+	struct el_found_frame unnamed = {.code = EL_CODE_NATIVE};
 	size_t first = found->frames.n;
-	struct el_frame *outer;
+	struct el_found_frame *outer;
 	int err;
 
 	object->stamp = ++object->objects->clock;

@@ -16,7 +16,7 @@
 #include "base/vec.h"
 #include "symbolizer/symbolizer.h"
 
-struct el_objects; /* object.h */
+struct el_objects;         /* object.h */
 struct el_jit_descriptors; /* jit_descriptor.h */
 
 /* What all resolvers of one symbolizer share. */
@@ -24,12 +24,15 @@ struct el_resolver_context {
 	struct el_source source;
 	struct el_objects *objects;
 	struct el_jit_descriptors *jit_descriptors; /* shared by the states of resolver_gdbjit.c */
-	struct el_symbolizer_stats stats; /* resolvers count into it */
+	struct el_symbolizer_stats stats;           /* resolvers count into it */
 	bool no_skid;
 };
 
+/* CLOCK_MONOTONIC ns, as the user of the symbolizer tells the time. */
+uint64_t el_resolver_now_ns(const struct el_resolver_context *context);
+
 /* One image as its resolvers see it. */
-struct el_target {
+struct el_resolver_target {
 	struct el_image image;
 	bool ended;                         /* dead: its memory is not read again */
 	EL_VEC(struct el_mapping) mappings; /* in order of arrival; paths owned by the symbolizer */
@@ -44,7 +47,7 @@ struct el_place {
 };
 
 /* One function of an answer, real or inlined. */
-struct el_frame {
+struct el_found_frame {
 	const char *name;        /* readable; NULL: system_name is it */
 	const char *system_name; /* as in the object; NULL: name is it */
 	const char *file;        /* of the line; NULL unknown */
@@ -63,10 +66,10 @@ struct el_found {
 	uint8_t code; /* enum el_code of the object */
 	bool has_lines;
 	uint64_t built_ns;
-	uint64_t addr;                  /* in the object's own terms */
-	uint16_t miss;                  /* enum el_miss */
-	uint16_t flags;                 /* enum el_location_flags */
-	EL_VEC(struct el_frame) frames; /* innermost inline first */
+	uint64_t addr;                        /* in the object's own terms */
+	uint16_t miss;                        /* enum el_miss */
+	uint16_t flags;                       /* enum el_location_flags */
+	EL_VEC(struct el_found_frame) frames; /* innermost inline first */
 };
 
 void el_found_reset(struct el_found *found);
@@ -74,7 +77,7 @@ void el_found_reset(struct el_found *found);
 struct el_resolver {
 	const char *name;
 	/* The image is new: makes the state. Nothing is read yet. 0 or -errno. */
-	int (*attach)(struct el_resolver_context *context, const struct el_target *target,
+	int (*attach)(struct el_resolver_context *context, const struct el_resolver_target *target,
 		      void **ret);
 	/* Optional. The last of the target's mappings is new. 0 or -errno. */
 	int (*map)(void *state, const struct el_mapping *mapping);

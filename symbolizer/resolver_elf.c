@@ -21,11 +21,12 @@ struct mapped {
 
 struct state {
 	struct el_resolver_context *context;
-	const struct el_target *target;
+	const struct el_resolver_target *target;
 	EL_VEC(struct mapped) mapped;
 };
 
-static int attach(struct el_resolver_context *context, const struct el_target *target, void **ret)
+static int attach(struct el_resolver_context *context, const struct el_resolver_target *target,
+		  void **ret)
 {
 	struct state *state = calloc(1, sizeof(*state));
 

@@ -8,15 +8,14 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/time.h"
 #include "symbolizer/jit_descriptor.h"
 #include "symbolizer/jit_objects.h"
 #include "symbolizer/numba_name.h"
 #include "symbolizer/resolver.h"
 
-#define NS_PER_S 1000000000ull
-#define LOOK_MAX_NS (NS_PER_S / 2)
+#define LOOK_MAX_NS (EL_NS_PER_S / 2)
 #define LISTS_MAX 8
 
 /* A list of the image: its place, and what the last look saw. */
@@ -29,7 +28,7 @@ struct list {
 
 struct state {
 	struct el_resolver_context *context;
-	const struct el_target *target;
+	const struct el_resolver_target *target;
 	struct el_gdbjit_memory memory;
 	size_t n_searched; /* mappings of the target that were searched for lists */
 	bool wanted;       /* the image has code without a file */
@@ -52,16 +51,12 @@ static ssize_t read_memory(void *context, uint64_t addr, void *bytes, size_t siz
 static uint64_t now(void *context)
 {
 	const struct state *state = context;
-	const struct el_source *source = &state->context->source;
-	struct timespec time;
 
-	if (source->now)
-		return source->now(source->context);
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * NS_PER_S + time.tv_nsec;
+	return el_resolver_now_ns(state->context);
 }
 
-static int attach(struct el_resolver_context *context, const struct el_target *target, void **ret)
+static int attach(struct el_resolver_context *context, const struct el_resolver_target *target,
+		  void **ret)
 {
 	struct state *state = calloc(1, sizeof(*state));
 	int err = 0;
@@ -120,7 +115,7 @@ static bool has_list(const struct state *state, uint64_t descriptor)
 /* Searches the files that were mapped since the last time. */
 static void search_files(struct state *state)
 {
-	const struct el_target *target = state->target;
+	const struct el_resolver_target *target = state->target;
 	uint64_t descriptor;
 
 	for (; state->n_searched < target->mappings.n; state->n_searched++) {
@@ -175,7 +170,7 @@ static int refresh(void *context)
 {
 	struct state *state = context;
 	uint64_t time = now(state);
-	bool fully = time - state->full_ns >= NS_PER_S;
+	bool fully = time - state->full_ns >= EL_NS_PER_S;
 	int err = 0;
 
 	if (!state->wanted || state->target->ended || !state->context->source.read_memory)
@@ -216,7 +211,7 @@ static void name_frames(struct state *state, bool is_numba, struct el_found *fou
 	if (el_vec_reserve(&state->names, found->frames.n))
 		is_numba = false; /* the mangled names are right too */
 	for (size_t i = 0; i < found->frames.n; i++) {
-		struct el_frame *frame = &found->frames.at[i];
+		struct el_found_frame *frame = &found->frames.at[i];
 
 		frame->code = code;
 		if (!is_numba || !frame->system_name)

@@ -7,15 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/time.h"
 #include "symbolizer/kallsyms.h"
 #include "symbolizer/resolver.h"
 
-#define NS_PER_S 1000000000ull
-#define WAIT_FIRST NS_PER_S
-#define WAIT_LONGEST (64 * NS_PER_S)
+#define WAIT_FIRST EL_NS_PER_S
+#define WAIT_LONGEST (64 * EL_NS_PER_S)
 
 struct state {
 	struct el_resolver_context *context;
@@ -26,7 +25,8 @@ struct state {
 	char object_path[128];
 };
 
-static int attach(struct el_resolver_context *context, const struct el_target *target, void **ret)
+static int attach(struct el_resolver_context *context, const struct el_resolver_target *target,
+		  void **ret)
 {
 	struct state *state = calloc(1, sizeof(*state));
 
@@ -51,24 +51,13 @@ static void detach(void *context)
 	free(state);
 }
 
-static uint64_t now(const struct state *state)
-{
-	const struct el_source *source = &state->context->source;
-	struct timespec time;
-
-	if (source->now)
-		return source->now(source->context);
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * NS_PER_S + time.tv_nsec;
-}
-
 static void read_list(struct state *state)
 {
 	const struct el_source *source = &state->context->source;
 	int fd = source->open_kallsyms ? source->open_kallsyms(source->context) : -1;
 
 	state->tried = true;
-	state->read_ns = now(state);
+	state->read_ns = el_resolver_now_ns(state->context);
 	if (fd < 0)
 		return;
 	el_kallsyms_read(&state->kallsyms, fd);
@@ -81,7 +70,7 @@ static bool find(struct state *state, uint64_t addr, struct el_kallsyms_answer *
 		read_list(state);
 	if (el_kallsyms_find(&state->kallsyms, addr, ret))
 		return true;
-	if (now(state) - state->read_ns < state->wait_ns)
+	if (el_resolver_now_ns(state->context) - state->read_ns < state->wait_ns)
 		return false;
 	read_list(state);
 	if (el_kallsyms_find(&state->kallsyms, addr, ret)) {
@@ -107,7 +96,7 @@ static bool resolve(void *context, const struct el_place *place, struct el_found
 {
 	struct state *state = context;
 	struct el_kallsyms_answer answer;
-	struct el_frame frame = {.code = EL_CODE_KERNEL};
+	struct el_found_frame frame = {.code = EL_CODE_KERNEL};
 	uint64_t addr = place->addr;
 
 	if (!place->mapping || !(place->mapping->flags & EL_MAPPING_KERNEL))

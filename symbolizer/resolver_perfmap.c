@@ -10,18 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/time.h"
 #include "symbolizer/perfmap.h"
 #include "symbolizer/perfmap_name.h"
 #include "symbolizer/resolver.h"
 
-#define NS_PER_S 1000000000ull
-
 struct state {
 	struct el_resolver_context *context;
-	const struct el_target *target;
+	const struct el_resolver_target *target;
 	struct el_perfmap map;
 	struct el_perfmap_name name;
 	int fd;      /* -1: none yet */
@@ -30,7 +28,8 @@ struct state {
 	uint64_t n_entries, n_bad_lines; /* as counted into the context */
 };
 
-static int attach(struct el_resolver_context *context, const struct el_target *target, void **ret)
+static int attach(struct el_resolver_context *context, const struct el_resolver_target *target,
+		  void **ret)
 {
 	struct state *state = calloc(1, sizeof(*state));
 
@@ -68,17 +67,6 @@ static int map(void *context, const struct el_mapping *mapping)
 	return 0;
 }
 
-static uint64_t now(const struct state *state)
-{
-	const struct el_source *source = &state->context->source;
-	struct timespec time;
-
-	if (source->now)
-		return source->now(source->context);
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * NS_PER_S + time.tv_nsec;
-}
-
 /* A file that was unlinked may have a successor. */
 static bool is_replaced(int fd)
 {
@@ -94,9 +82,9 @@ static void open_map(struct state *state)
 	int fd;
 
 	if (!source->open_perf_map || state->target->ended ||
-	    (state->asked_ns && now(state) - state->asked_ns < NS_PER_S))
+	    (state->asked_ns && el_resolver_now_ns(state->context) - state->asked_ns < EL_NS_PER_S))
 		return;
-	state->asked_ns = now(state);
+	state->asked_ns = el_resolver_now_ns(state->context);
 	fd = source->open_perf_map(source->context, &state->target->image);
 	if (fd < 0)
 		return;
@@ -135,7 +123,7 @@ static bool is_generated(const struct el_place *place)
 
 static bool describe(struct state *state, const char *raw, struct el_found *found)
 {
-	struct el_frame frame = {.name = raw, .system_name = raw, .code = EL_CODE_JIT};
+	struct el_found_frame frame = {.name = raw, .system_name = raw, .code = EL_CODE_JIT};
 
 	if (el_perfmap_name_parse(raw, &state->name)) {
 		frame.name = state->name.name;

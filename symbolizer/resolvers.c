@@ -7,6 +7,8 @@
  */
 #include "symbolizer/resolver.h"
 
+#include "base/time.h"
+
 const struct el_resolver *const el_resolvers[] = {
 	&el_resolver_kernel, &el_resolver_gdbjit, &el_resolver_elf, &el_resolver_perfmap, NULL,
 };
@@ -16,4 +18,11 @@ void el_found_reset(struct el_found *found)
 	found->frames.n = 0;
 	*found = (struct el_found){.frames.at = found->frames.at,
 				   .frames.capacity = found->frames.capacity};
+}
+
+uint64_t el_resolver_now_ns(const struct el_resolver_context *context)
+{
+	const struct el_source *source = &context->source;
+
+	return source->now ? source->now(source->context) : el_now_ns();
 }

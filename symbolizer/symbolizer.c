@@ -18,7 +18,7 @@
 #define QUERIES_PER_CHECK 4096
 
 struct image {
-	struct el_target target;
+	struct el_resolver_target target;
 	void *states[EL_RESOLVERS_MAX];
 };
 

@@ -219,7 +219,7 @@ static int make_readable(struct el_dwarf *dwarf, struct el_dwarf_function *funct
 
 static int add_frame(struct el_dwarf *dwarf, const struct draft *draft, struct el_found *found)
 {
-	struct el_frame frame = {
+	struct el_found_frame frame = {
 		.line = draft->line, .column = draft->column, .code = EL_CODE_NATIVE};
 	const struct el_dwarf_function *function = NULL;
 

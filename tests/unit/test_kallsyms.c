@@ -163,7 +163,7 @@ static void unknown_address_reads_again_ever_rarer(void **state)
 {
 	struct el_resolver_context context = {
 		.source = {.open_kallsyms = open_kallsyms, .now = now}};
-	struct el_target target = {0};
+	struct el_resolver_target target = {0};
 	struct el_place place = {.addr = 0xffffffffc0000010, .mapping = &kernel_mapping};
 	struct el_found found = {0};
 	void *resolver;
@@ -201,7 +201,7 @@ static void hidden_addresses_are_said(void **state)
 {
 	struct el_resolver_context context = {
 		.source = {.open_kallsyms = open_kallsyms, .now = now}};
-	struct el_target target = {0};
+	struct el_resolver_target target = {0};
 	struct el_place place = {.addr = 0xffffffff81000010, .mapping = &kernel_mapping};
 	struct el_found found = {0};
 	void *resolver;

@@ -69,7 +69,7 @@ static const struct el_found *look_up(struct fixture *fixture, uint64_t addr)
 	return &fixture->found;
 }
 
-static const char *name_of(const struct el_frame *frame)
+static const char *name_of(const struct el_found_frame *frame)
 {
 	return frame->name ? frame->name : frame->system_name;
 }
