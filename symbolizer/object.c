@@ -246,9 +246,7 @@ static uint64_t looked_up(struct el_object *object, uint64_t addr, enum el_pc pc
 {
 	uint64_t start, end;
 
-	found->addr = addr;
-	if (pc == EL_PC_RETURN && addr)
-		found->addr = addr - 1;
+	found->addr = el_pc_in_call(pc, addr);
 	if (pc != EL_PC_LATE)
 		return found->addr;
 	if (el_object_bounds(object, addr, &start, &end) ||

@@ -32,6 +32,12 @@ void el_pc_cache_free(struct el_pc_cache *cache);
 bool el_pc_is_skid(struct el_pc_cache **cache, uint16_t machine, uint64_t start, uint64_t end,
 		   uint64_t addr, el_pc_code *code, void *context);
 
+/* The address that lies inside the call when `addr` is where it returns to, else `addr`. */
+static inline uint64_t el_pc_in_call(enum el_pc pc, uint64_t addr)
+{
+	return pc == EL_PC_RETURN && addr ? addr - 1 : addr;
+}
+
 /* For code whose instructions are not known: the address to look up within a function at `start`.
  */
 static inline uint64_t el_pc_plain(enum el_pc pc, uint64_t addr, uint64_t start)

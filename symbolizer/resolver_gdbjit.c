@@ -13,6 +13,7 @@
 #include "symbolizer/jit_descriptor.h"
 #include "symbolizer/jit_objects.h"
 #include "symbolizer/numba_name.h"
+#include "symbolizer/pc.h"
 #include "symbolizer/resolver.h"
 
 #define LOOK_MAX_NS (EL_NS_PER_S / 2)
@@ -192,7 +193,7 @@ static bool is_generated(const struct el_place *place)
 static struct el_jit_object *find(struct state *state, const struct el_place *place,
 				  bool *ret_other)
 {
-	uint64_t addr = place->addr - (place->pc == EL_PC_RETURN && place->addr);
+	uint64_t addr = el_pc_in_call(place->pc, place->addr);
 
 	/* Sampled since the last look: code that we know may have made room for other. */
 	if (is_generated(place) && (!state->looked_ns || place->time_ns > state->looked_ns))

@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "symbolizer/kallsyms.h"
+#include "symbolizer/pc.h"
 #include "symbolizer/resolver.h"
 
 #define WAIT_FIRST EL_NS_PER_S
@@ -97,12 +98,10 @@ static bool resolve(void *context, const struct el_place *place, struct el_found
 	struct state *state = context;
 	struct el_kallsyms_answer answer;
 	struct el_found_frame frame = {.code = EL_CODE_KERNEL};
-	uint64_t addr = place->addr;
+	uint64_t addr = el_pc_in_call(place->pc, place->addr);
 
 	if (!place->mapping || !(place->mapping->flags & EL_MAPPING_KERNEL))
 		return false;
-	if (place->pc == EL_PC_RETURN && addr)
-		addr--;
 	found->addr = addr;
 	found->code = EL_CODE_KERNEL;
 	found->object_path = "[kernel]";

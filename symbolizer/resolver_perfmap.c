@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
+#include "symbolizer/pc.h"
 #include "symbolizer/perfmap.h"
 #include "symbolizer/perfmap_name.h"
 #include "symbolizer/resolver.h"
@@ -24,7 +25,7 @@ struct state {
 	struct el_perfmap_name name;
 	int fd;      /* -1: none yet */
 	bool wanted; /* the image has code without a file */
-	uint64_t asked_ns;
+	uint64_t asked_ns, read_ns;
 	uint64_t n_entries, n_bad_lines; /* as counted into the context */
 };
 
@@ -105,7 +106,10 @@ static int refresh(void *context)
 		open_map(state);
 	if (state->fd < 0)
 		return 0;
+	if (state->map.n_rewrites > REWRITES_FREE && now(state) - state->read_ns < REWRITTEN_NS)
+		return 0;
 	err = el_perfmap_read(&state->map, state->fd);
+	state->read_ns = now(state);
 	if (state->map.n_entries < state->n_entries) /* it was written anew */
 		state->n_entries = state->n_bad_lines = 0;
 	stats->perf_map_entries += state->map.n_entries - state->n_entries;
@@ -143,13 +147,11 @@ static bool describe(struct state *state, const char *raw, struct el_found *foun
 static bool resolve(void *context, const struct el_place *place, struct el_found *found)
 {
 	struct state *state = context;
-	uint64_t addr = place->addr, start;
+	uint64_t addr = el_pc_in_call(place->pc, place->addr), start;
 	const char *raw;
 
 	if (place->mapping && !is_generated(place))
 		return false;
-	if (place->pc == EL_PC_RETURN && addr)
-		addr--;
 	if (el_perfmap_find(&state->map, addr, &start, &raw)) {
 		found->addr = addr;
 		return describe(state, raw, found);
