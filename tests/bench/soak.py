@@ -36,6 +36,7 @@ early, late = max(seen[quarter:2 * quarter]), max(seen[3 * quarter:])
 row(f"{SECONDS} s of -a at 99 Hz beside an exec storm: still recording", "yes", "yes" if alive else "no", alive)
 row("resident memory, second quarter and last quarter", "level", f"{early >> 20} and {late >> 20} MiB",
     late <= early * 1.1 + (4 << 20))
+row("resident memory, peak over all its processes", "", f"{max(seen) >> 20} MiB")
 row("gaps between the kept windows", "0 ns", " ".join(map(str, gaps)), not any(gaps))
 row("own CPU, share of one core", "", f"{cpu / SECONDS:.1%}")
 lost = sum(p.counters["lost ring"] + p.counters["side-band lost"] for p in profiles)

@@ -3,6 +3,7 @@
 measured CPU shares of lines, conservation of CPU time, and lockstep."""
 import json
 import math
+import os
 
 import pprof
 from everline import build, check, everline, laws, line_of, main, record, test, twice
@@ -102,7 +103,10 @@ def cpu_time_is_conserved():
     result, profile = record("-F", 997, "--", program, 5, plugin)
     truth = json.loads(result.ok().out)["cpu_ns"]
     ratio = profile.total(-1) / truth
-    check(0.99 <= ratio <= 1.01, f"sum of weights / CPU time = {ratio:.4f}")
+    # On a machine that others use too, which ticks hit us is chance: as a share of the CPUs we asked for.
+    share = min(1, truth / (min(2, os.cpu_count()) * 5e9))
+    slack = 0.01 + 1.96 * math.sqrt((1 - share) / profile.total())
+    check(abs(ratio - 1) <= slack, f"sum of weights / CPU time = {ratio:.4f}, not within {slack:.4f} of 1")
 
 
 @test
