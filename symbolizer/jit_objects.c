@@ -187,15 +187,22 @@ static size_t first_unmoved(const struct el_jit_look *look)
 	return n ? n : 1;
 }
 
-static struct el_jit_object *find_live(struct el_jit_objects *objects, uint32_t list,
-				       const struct el_gdbjit_entry *entry)
+/*
+ * The living object of an entry. Entries come in the order of registration, as
+ * `all` is, so the search goes on from where the last one ended.
+ */
+static struct el_jit_object *find_live(const struct el_jit_objects *objects, uint32_t list,
+				       const struct el_gdbjit_entry *entry, size_t *hint)
 {
-	for (size_t i = objects->all.n; i-- > 0;) {
-		struct el_jit_object *object = objects->all.at[i];
+	for (size_t i = 0; i < objects->all.n; i++) {
+		size_t at = (*hint + i) % objects->all.n;
+		struct el_jit_object *object = objects->all.at[at];
 
 		if (object->list == list && object->end_ns == UINT64_MAX &&
-		    same_entry(&object->entry, entry))
+		    same_entry(&object->entry, entry)) {
+			*hint = at + 1;
 			return object;
+		}
 	}
 	return NULL;
 }
@@ -221,9 +228,9 @@ static int is_same(const struct el_jit_objects *objects, struct el_jit_look *loo
 }
 
 static int take_entry(struct el_jit_objects *objects, struct el_jit_look *look,
-		      const struct el_gdbjit_entry *entry, bool may_have_moved)
+		      const struct el_gdbjit_entry *entry, bool may_have_moved, size_t *hint)
 {
-	struct el_jit_object *object = find_live(objects, look->list, entry);
+	struct el_jit_object *object = find_live(objects, look->list, entry, hint);
 	bool same = true;
 	int err;
 
@@ -243,7 +250,7 @@ static int take_entry(struct el_jit_objects *objects, struct el_jit_look *look,
 
 int el_jit_objects_look(struct el_jit_objects *objects, struct el_jit_look *look)
 {
-	size_t n_moved = first_unmoved(look);
+	size_t n_moved = first_unmoved(look), hint = 0;
 	int err = 0;
 
 	objects->look++;
@@ -254,7 +261,7 @@ int el_jit_objects_look(struct el_jit_objects *objects, struct el_jit_look *look
 			look->unfinished = true;
 			break;
 		}
-		err = take_entry(objects, look, &look->now->entries.at[i], i < n_moved);
+		err = take_entry(objects, look, &look->now->entries.at[i], i < n_moved, &hint);
 	}
 	if (!err && !look->unfinished && look->now->complete)
 		for (size_t i = 0; i < objects->all.n; i++) {

@@ -88,7 +88,8 @@ size_t el_perfmap_parse(struct el_perfmap *map, const char *text, size_t size)
 			map->in_long_line = false;
 		else if (newline > at && !take_line(map, at, newline))
 			map->full = true;
-		if (map->n_entries >= EL_PERFMAP_ENTRIES_MAX)
+		if (map->n_entries >= EL_PERFMAP_ENTRIES_MAX ||
+		    map->names.bytes.n >= EL_PERFMAP_NAMES_MAX)
 			map->full = true;
 		at = newline + 1;
 	}
@@ -97,8 +98,13 @@ size_t el_perfmap_parse(struct el_perfmap *map, const char *text, size_t size)
 
 static int forget(struct el_perfmap *map)
 {
+	uint32_t n_rewrites = map->n_rewrites + 1;
+	int err;
+
 	el_perfmap_deinit(map);
-	return el_perfmap_init(map);
+	err = el_perfmap_init(map);
+	map->n_rewrites = n_rewrites;
+	return err;
 }
 
 static uint64_t hash_before(int fd, uint64_t off)
@@ -146,7 +152,8 @@ int el_perfmap_read(struct el_perfmap *map, int fd)
 	if (!S_ISREG(stat.st_mode))
 		return -EINVAL;
 	if (is_another(map, fd, &stat)) {
-		err = forget(map);
+		if (map->inode)
+			err = forget(map);
 		if (err)
 			return err;
 		map->dev = stat.st_dev;

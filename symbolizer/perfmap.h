@@ -17,7 +17,8 @@
 #include "base/vec.h"
 
 #define EL_PERFMAP_BYTES_MAX (256u << 20)
-#define EL_PERFMAP_ENTRIES_MAX (4u << 20)
+#define EL_PERFMAP_ENTRIES_MAX (2u << 20)
+#define EL_PERFMAP_NAMES_MAX (64u << 20) /* bytes of all names */
 #define EL_PERFMAP_NAME_MAX 4096         /* longer names are cut */
 #define EL_PERFMAP_CODE_MAX (1ull << 30) /* bytes of one entry's code */
 
@@ -36,7 +37,8 @@ struct el_perfmap {
 	el_perfmap_ranges fresh;  /* entries since, in file order */
 	uint64_t n_entries;
 	uint64_t n_bad_lines;
-	bool full; /* a limit was reached; the rest is not read */
+	uint32_t n_rewrites; /* times it was read from its begin again */
+	bool full;           /* a limit was reached; the rest is not read */
 	/* How far the file was read, and how to know that it is still the same. */
 	uint64_t off; /* of the first line not taken */
 	uint64_t dev, inode;

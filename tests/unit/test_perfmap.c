@@ -180,6 +180,7 @@ static void file_written_anew_replaces_what_was_read(void **state)
 	assert_int_equal(el_perfmap_read(&map, fd), 0);
 	assert_string_equal(name_at(0x1000), "");
 	assert_string_equal(name_at(0x5000), "another");
+	assert_int_equal(map.n_rewrites, 2);
 	close(fd);
 }
 
