@@ -58,8 +58,6 @@ const struct el_elf_section *el_elf_find(const struct el_elf *elf, const char *n
 int el_elf_load(struct el_elf *elf, const struct el_elf_section *section, struct el_piece *ret);
 /* A debug section ".debug_NAME" or ".zdebug_NAME"; -ENOENT when there is none. */
 int el_elf_load_debug(struct el_elf *elf, const char *name, struct el_piece *ret);
-/* The executable section that holds `addr`, or NULL. */
-const struct el_elf_section *el_elf_code_section(const struct el_elf *elf, uint64_t addr);
 /* File offset to address through PT_LOAD, executable segments first. */
 bool el_elf_addr_of_offset(const struct el_elf *elf, uint64_t off, uint64_t *ret);
 /* Bytes at an address as in the file, at most `size`. */

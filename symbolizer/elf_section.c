@@ -168,7 +168,8 @@ int el_elf_load_debug(struct el_elf *elf, const char *name, struct el_piece *ret
 		      section->size - sizeof(header), full_size, ret);
 }
 
-const struct el_elf_section *el_elf_code_section(const struct el_elf *elf, uint64_t addr)
+/* The executable section that holds `addr`, or NULL. */
+static const struct el_elf_section *code_section(const struct el_elf *elf, uint64_t addr)
 {
 	const struct el_elf_section *section;
 	size_t i;
@@ -206,7 +207,7 @@ bool el_elf_addr_of_offset(const struct el_elf *elf, uint64_t off, uint64_t *ret
 /* Where `addr` is in the file and how many bytes follow, by section (ET_REL) or segment. */
 static bool place_of(const struct el_elf *elf, uint64_t addr, uint64_t *off, uint64_t *left)
 {
-	const struct el_elf_section *section = el_elf_code_section(elf, addr);
+	const struct el_elf_section *section = code_section(elf, addr);
 	size_t i;
 
 	if (section && section->type != SHT_NOBITS && !(section->flags & SHF_COMPRESSED)) {

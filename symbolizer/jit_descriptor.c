@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/index.h"
 #include "base/vec.h"
+#include "symbolizer/elf.h"
 
 #define NAME "__jit_debug_descriptor" /* with its NUL */
 #define CHUNK (256u << 10)
@@ -82,7 +83,8 @@ static bool find_in_table(struct el_elf *elf, const struct el_elf_section *table
 	return false;
 }
 
-int el_jit_descriptor_find(struct el_elf *elf, uint64_t *ret)
+/* The symbol's address in the file's own terms. 0 or -ENOENT. */
+static int find_descriptor(struct el_elf *elf, uint64_t *ret)
 {
 	static const uint32_t types[] = {SHT_DYNSYM, SHT_SYMTAB};
 
@@ -96,8 +98,8 @@ int el_jit_descriptor_find(struct el_elf *elf, uint64_t *ret)
 	return -ENOENT;
 }
 
-bool el_jit_descriptor_bias(const struct el_elf *elf, const struct el_mapping *mapping,
-			    uint64_t *ret)
+/* What to add to the file's addresses where it is mapped. False: no segment fits. */
+static bool bias_of(const struct el_elf *elf, const struct el_mapping *mapping, uint64_t *ret)
 {
 	for (size_t i = 0; i < elf->n_segments; i++) {
 		const struct el_elf_segment *segment = &elf->segments[i];
@@ -199,12 +201,12 @@ static int look_into(struct el_jit_descriptors *descriptors, const struct el_sou
 	if (!err)
 		err = el_elf_read(&elf);
 	if (!err && !known) {
-		file->err = el_jit_descriptor_find(&elf, &file->addr);
+		file->err = find_descriptor(&elf, &file->addr);
 		remember(descriptors, file);
 	}
 	if (!err)
 		err = file->err;
-	if (!err && !el_jit_descriptor_bias(&elf, mapping, &bias))
+	if (!err && !bias_of(&elf, mapping, &bias))
 		err = -ENOENT;
 	if (!err)
 		*ret = file->addr + bias;

@@ -11,14 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "symbolizer/elf.h"
 #include "symbolizer/symbolizer.h"
-
-/* The symbol's address in the file's own terms. 0, -ENOENT or -errno. */
-int el_jit_descriptor_find(struct el_elf *elf, uint64_t *ret);
-/* What to add to the file's addresses where it is mapped. False: no segment fits. */
-bool el_jit_descriptor_bias(const struct el_elf *elf, const struct el_mapping *mapping,
-			    uint64_t *ret);
 
 /* What is known of files, for all images. */
 struct el_jit_descriptors;

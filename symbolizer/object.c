@@ -13,7 +13,8 @@
 #include "symbolizer/demangle.h"
 #include "symbolizer/object_part.h"
 
-int el_object_read(struct el_object *object)
+/* Reads the frame on first use. 0 or -errno, the same each time. */
+static int read_elf(struct el_object *object)
 {
 	if (!object->read) {
 		object->read = true;
@@ -93,18 +94,13 @@ size_t el_object_bytes(const struct el_object *object)
 
 bool el_object_addr_of_offset(struct el_object *object, uint64_t offset, uint64_t *ret)
 {
-	return !el_object_read(object) && el_elf_addr_of_offset(&object->elf, offset, ret);
-}
-
-size_t el_object_code(struct el_object *object, uint64_t addr, void *bytes, size_t size)
-{
-	return el_object_read(object) ? 0 : el_elf_code(&object->elf, addr, bytes, size);
+	return !read_elf(object) && el_elf_addr_of_offset(&object->elf, offset, ret);
 }
 
 int el_object_each_code(struct el_object *object, el_object_range *each, void *context)
 {
 	const struct el_elf *elf = &object->elf;
-	int err = el_object_read(object);
+	int err = read_elf(object);
 	size_t i;
 
 	if (err)
@@ -129,14 +125,20 @@ static bool fde_before(struct el_object *object, uint64_t addr, struct el_fde *r
 	       el_fdes_before(&object->fdes, &object->elf, addr, ret);
 }
 
-int el_object_symbol(struct el_object *object, uint64_t addr, struct el_symbol *ret)
+struct symbol {
+	uint64_t start, end;
+	const char *name; /* as in the file; valid until the object is evicted */
+};
+
+/* The function symbol that covers `addr`. 0, -ENOENT or -errno. */
+static int symbol_at(struct el_object *object, uint64_t addr, struct symbol *ret)
 {
 	const struct el_symbols_symbol *symbol;
 	struct el_symbols *symbols;
 	uint64_t end;
 	struct el_fde fde;
 	const char *name;
-	int err = el_object_read(object);
+	int err = read_elf(object);
 
 	if (err)
 		return err;
@@ -157,16 +159,16 @@ int el_object_symbol(struct el_object *object, uint64_t addr, struct el_symbol *
 	name = el_symbols_name(symbols, symbol);
 	if (!name)
 		return -ENOENT;
-	*ret = (struct el_symbol){
-		.start = symbol->start, .end = end, .name = name, .sized = symbol->sized};
+	*ret = (struct symbol){.start = symbol->start, .end = end, .name = name};
 	return 0;
 }
 
-int el_object_bounds(struct el_object *object, uint64_t addr, uint64_t *start, uint64_t *end)
+/* The function that holds `addr`, by symbols and FDEs. 0, -ENOENT or -errno. */
+static int bounds_at(struct el_object *object, uint64_t addr, uint64_t *start, uint64_t *end)
 {
-	struct el_symbol symbol;
+	struct symbol symbol;
 	struct el_fde fde;
-	int err = el_object_symbol(object, addr, &symbol);
+	int err = symbol_at(object, addr, &symbol);
 
 	if (!err) {
 		*start = symbol.start;
@@ -184,18 +186,18 @@ int el_object_bounds(struct el_object *object, uint64_t addr, uint64_t *start, u
 static int name_without_dwarf(struct el_object *object, uint64_t addr, struct el_found_frame *frame,
 			      struct el_found *found)
 {
-	struct el_symbol symbol;
+	struct symbol symbol;
 	uint64_t start, end;
 
 	free(object->readable);
 	object->readable = NULL;
-	if (!el_object_symbol(object, addr, &symbol)) {
+	if (!symbol_at(object, addr, &symbol)) {
 		frame->system_name = symbol.name;
 		object->readable = el_demangle(symbol.name);
 		frame->name = object->readable;
 		return 0;
 	}
-	if (el_object_bounds(object, addr, &start, &end))
+	if (bounds_at(object, addr, &start, &end))
 		return -ENOENT;
 	found->miss = EL_MISS_NO_SYMBOL;
 	/* Stripped programs still tell where they begin. */
@@ -213,9 +215,9 @@ static int name_without_dwarf(struct el_object *object, uint64_t addr, struct el
  */
 static void complete_name(struct el_object *object, uint64_t addr, struct el_found_frame *frame)
 {
-	struct el_symbol symbol;
+	struct symbol symbol;
 
-	if (!strncmp(frame->system_name, "_Z", 2) || el_object_symbol(object, addr, &symbol) ||
+	if (!strncmp(frame->system_name, "_Z", 2) || symbol_at(object, addr, &symbol) ||
 	    strncmp(symbol.name, "_Z", 2) || !strstr(symbol.name, frame->system_name))
 		return;
 	free(object->readable);
@@ -237,7 +239,9 @@ static void describe(struct el_object *object, struct el_found *found)
 
 static size_t read_code(void *context, uint64_t addr, void *bytes, size_t size)
 {
-	return el_object_code(context, addr, bytes, size);
+	struct el_object *object = context;
+
+	return read_elf(object) ? 0 : el_elf_code(&object->elf, addr, bytes, size);
 }
 
 /* The address whose line is wanted. */
@@ -249,7 +253,7 @@ static uint64_t looked_up(struct el_object *object, uint64_t addr, enum el_pc pc
 	found->addr = el_pc_in_call(pc, addr);
 	if (pc != EL_PC_LATE)
 		return found->addr;
-	if (el_object_bounds(object, addr, &start, &end) ||
+	if (bounds_at(object, addr, &start, &end) ||
 	    !el_pc_is_skid(&object->pcs, object->elf.machine, start, end, addr, read_code, object))
 		return addr;
 	found->flags |= EL_LOCATION_SKID;
@@ -267,7 +271,7 @@ int el_object_lookup(struct el_object *object, uint64_t addr, enum el_pc pc, str
 	object->stamp = ++object->objects->clock;
 	describe(object, found);
 	found->addr = addr;
-	err = el_object_read(object);
+	err = read_elf(object);
 	if (err) {
 		found->miss = err == -ESTALE ? EL_MISS_STALE_FILE : EL_MISS_BAD_FILE;
 		return err == -ENOMEM ? err : 0;

@@ -53,23 +53,10 @@ void el_object_put(struct el_object *object);
 
 /* File offset to the object's address, through PT_LOAD. False: no segment holds it. */
 bool el_object_addr_of_offset(struct el_object *object, uint64_t offset, uint64_t *ret);
-/* Bytes as in the file, at most `size`; 0 when the address is in no section or segment with bytes.
- */
-size_t el_object_code(struct el_object *object, uint64_t addr, void *bytes, size_t size);
 
 /* Calls back with every executable section [start, end) of non-zero size (ET_REL) or segment. */
 typedef void el_object_range(void *context, uint64_t start, uint64_t end);
 int el_object_each_code(struct el_object *object, el_object_range *each, void *context);
-
-struct el_symbol {
-	uint64_t start, end;
-	const char *name; /* as in the file; valid until the object is evicted */
-	bool sized;       /* the file gave the size; otherwise `end` is the next symbol or FDE */
-};
-/* The function symbol that covers `addr`. 0, -ENOENT or -errno. */
-int el_object_symbol(struct el_object *object, uint64_t addr, struct el_symbol *ret);
-/* The function that holds `addr`, by symbols and FDEs. 0, -ENOENT or -errno. */
-int el_object_bounds(struct el_object *object, uint64_t addr, uint64_t *start, uint64_t *end);
 
 /*
  * Functions, inline chain and lines of an address as sampled: applies the pc

@@ -55,8 +55,6 @@ struct el_objects {
 	uint64_t units_before; /* indexed by DWARF readers that are gone */
 };
 
-/* Reads the frame on first use. 0 or -errno, the same each time. */
-int el_object_read(struct el_object *object);
 /* Looks for the separate debug file, once. */
 void el_object_find_debug(struct el_object *object);
 void el_object_forget_indexes(struct el_object *object);

@@ -81,7 +81,8 @@ void el_dwarf_free(struct el_dwarf *dwarf)
 	free(dwarf);
 }
 
-int el_unit_index(struct el_dwarf *dwarf, struct el_dwarf_unit *unit)
+/* Indexes the unit if it is not yet. 0 or -ENOMEM. */
+static int index_unit(struct el_dwarf *dwarf, struct el_dwarf_unit *unit)
 {
 	struct el_ranges ranges = {0};
 	int err;
@@ -145,7 +146,7 @@ static int unit_at(struct el_dwarf *dwarf, uint64_t addr, struct el_dwarf_unit *
 			continue;
 		tried++;
 		unit = &dwarf->units.at[dwarf->ranges.at[low].unit];
-		err = el_unit_index(dwarf, unit);
+		err = index_unit(dwarf, unit);
 		if (err)
 			return err;
 		if (!*ret)

@@ -267,7 +267,5 @@ struct el_dwarf {
 
 /* The section, loaded on its first use; empty when absent or damaged. */
 struct el_piece *el_dwarf_section(struct el_dwarf *dwarf, enum el_dwarf_section section);
-/* Indexes the unit if it is not yet. 0 or -ENOMEM. */
-int el_unit_index(struct el_dwarf *dwarf, struct el_dwarf_unit *unit);
 
 #endif

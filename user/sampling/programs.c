@@ -35,10 +35,11 @@ static int keep_warning(enum libbpf_print_level level, const char *format, va_li
 }
 
 /*
+ * The longest time between two ticks that the clock's jitter allows, ns.
  * The period moves by ±20 % and each move restarts the interval: two of the
  * longest can follow each other without a tick. The rest is for a timer that is late.
  */
-uint64_t el_longest_gap(uint64_t period_ns)
+static uint64_t longest_gap(uint64_t period_ns)
 {
 	return period_ns / 5 * 12 + 100000;
 }
@@ -66,7 +67,7 @@ static void set_options(struct profile_bpf *skeleton, const struct el_sampler_op
 		       (uintptr_t)skeleton; /* an early boot: unlikely, not secret */
 	skeleton->rodata->option_seed = seed;
 	skeleton->rodata->option_ring_half = ring / 2;
-	skeleton->rodata->option_longest_gap = el_longest_gap(options->period);
+	skeleton->rodata->option_longest_gap = longest_gap(options->period);
 	skeleton->rodata->option_period = options->period;
 	skeleton->rodata->option_clock = options->event->clock;
 	skeleton->rodata->option_exact = options->event->exact;

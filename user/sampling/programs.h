@@ -40,7 +40,4 @@ int el_programs_ring_fd(const struct el_programs *programs);
 /* Hands over all complete records: 0 or -errno. */
 int el_programs_consume(struct el_programs *programs);
 
-/* The longest time between two ticks that the clock's jitter allows, ns. */
-uint64_t el_longest_gap(uint64_t period_ns);
-
 #endif
