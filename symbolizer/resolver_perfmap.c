@@ -18,6 +18,10 @@
 #include "symbolizer/perfmap_name.h"
 #include "symbolizer/resolver.h"
 
+/* A file that is written anew again and again is read rarely from then on. */
+#define REWRITES_FREE 8
+#define REWRITTEN_NS (10 * EL_NS_PER_S)
+
 struct state {
 	struct el_resolver_context *context;
 	const struct el_resolver_target *target;
@@ -98,6 +102,7 @@ static int refresh(void *context)
 {
 	struct state *state = context;
 	struct el_symbolizer_stats *stats = &state->context->stats;
+	uint64_t now_ns;
 	int err;
 
 	if (!state->wanted)
@@ -106,10 +111,11 @@ static int refresh(void *context)
 		open_map(state);
 	if (state->fd < 0)
 		return 0;
-	if (state->map.n_rewrites > REWRITES_FREE && now(state) - state->read_ns < REWRITTEN_NS)
+	now_ns = el_resolver_now_ns(state->context);
+	if (state->map.n_rewrites > REWRITES_FREE && now_ns - state->read_ns < REWRITTEN_NS)
 		return 0;
 	err = el_perfmap_read(&state->map, state->fd);
-	state->read_ns = now(state);
+	state->read_ns = now_ns;
 	if (state->map.n_entries < state->n_entries) /* it was written anew */
 		state->n_entries = state->n_bad_lines = 0;
 	stats->perf_map_entries += state->map.n_entries - state->n_entries;
