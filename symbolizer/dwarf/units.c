@@ -9,7 +9,7 @@
 
 #include "symbolizer/dwarf/part.h"
 
-#define UNITS_MAX (1u << 20)
+#define UNITS_MAX (1u << 20) /* headers read, of units we know or not: one of zeros has 4 bytes */
 #define HEADER_MAX 48u
 
 /* The attributes of a unit DIE as read; bases may come after their users. */
@@ -233,11 +233,11 @@ int el_units_read(struct el_dwarf *dwarf)
 	struct el_cursor cursor;
 	const uint8_t *at;
 	uint64_t off = 0, max_end = 0;
-	size_t left, i;
+	size_t left, n_headers, i;
 	int err;
 
 	dwarf->units_read = true;
-	while (off < info->size && dwarf->units.n < UNITS_MAX) {
+	for (n_headers = 0; off < info->size && n_headers < UNITS_MAX; n_headers++) {
 		left = info->size - off < HEADER_MAX ? info->size - off : HEADER_MAX;
 		at = el_piece_range(info, off, left);
 		if (!at)

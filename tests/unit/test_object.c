@@ -347,6 +347,27 @@ static void zero_line_range_and_instruction_length_are_survived(void **state)
 	assert_int_equal(look_up(fixture, TEXT + 0x34)->frames.at[0].line, 13);
 }
 
+/* 2^20 headers are read; a section of zeros is as many as it has words. */
+static void endless_empty_units_are_not_all_read(void **state)
+{
+	struct fixture *fixture = *state;
+	struct el_buffer unit = {0}, *info;
+	size_t zeros = (size_t)4 << 20;
+
+	add_abbrevs(fixture);
+	add_info(fixture, false);
+	info = elf_writer_bytes(&fixture->writer, fixture->writer.n_sections - 1);
+	el_buffer_add(&unit, info->bytes.at, info->bytes.n);
+	assert_int_equal(el_vec_reserve(&info->bytes, zeros + unit.bytes.n), 0);
+	memset(info->bytes.at, 0, zeros);
+	info->bytes.n = zeros;
+	el_buffer_add(info, unit.bytes.at, unit.bytes.n);
+	add_lines(fixture, 1, 14);
+	make(fixture);
+	assert_int_equal(look_up(fixture, TEXT + 0x14)->frames.n, 0);
+	el_buffer_deinit(&unit);
+}
+
 static void evicted_object_answers_again(void **state)
 {
 	struct fixture *fixture = *state;
@@ -462,6 +483,7 @@ int main(void)
 		T(return_address_means_the_call_before_it),
 		T(cyclic_origin_ends_without_a_name),
 		T(zero_line_range_and_instruction_length_are_survived),
+		T(endless_empty_units_are_not_all_read),
 		T(evicted_object_answers_again),
 		T(not_an_elf_is_a_bad_file),
 		T(truncated_program_is_answered_or_missed),
