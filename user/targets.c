@@ -9,27 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/proc_file.h"
 #include "base/time.h"
 
 #define DEFAULT_HZ 99 /* not a divisor of anything people schedule by */
-
-/* The process a thread belongs to, 0 when there is none of that number. */
-static pid_t leader_of(pid_t pid)
-{
-	char path[64], line[256];
-	long tgid = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "Tgid: %ld", &tgid) == 1)
-			break;
-	fclose(file);
-	return tgid;
-}
 
 static int add_pid(struct el_targets *targets, const char *text, size_t size,
 		   struct el_error *error)
@@ -37,7 +20,7 @@ static int add_pid(struct el_targets *targets, const char *text, size_t size,
 	char number[16];
 	char *end;
 	long pid;
-	pid_t leader;
+	uint32_t leader = 0, n_threads = 0;
 
 	snprintf(number, sizeof(number), "%.*s", (int)(size < 15 ? size : 15), text);
 	pid = strtol(number, &end, 10);
@@ -46,12 +29,11 @@ static int add_pid(struct el_targets *targets, const char *text, size_t size,
 			error, -EINVAL,
 			"-p %.*s: not a process number. Give one or more, as in -p 4242,4243",
 			(int)size, text);
-	leader = leader_of(pid);
-	if (!leader)
+	if (el_proc_file_leader(pid, &leader, &n_threads))
 		return el_error_set(
 			error, -ESRCH,
 			"-p %ld: there is no such process. It may have ended: look with ps", pid);
-	return el_vec_push(&targets->pids, leader);
+	return el_vec_push(&targets->pids, (pid_t)leader);
 }
 
 static int parse_pids(struct el_targets *targets, const char *text, struct el_error *error)

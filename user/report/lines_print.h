@@ -11,6 +11,7 @@
 
 struct el_printer {
 	const struct el_annotated *lines;
+	char name[512]; /* of el_printer_function() */
 	const struct el_report_call *call;
 	struct el_text *text;
 	unsigned int count_columns;  /* of the column of counts; 0: none */
@@ -20,7 +21,8 @@ struct el_printer {
 };
 
 double el_printer_percent(const struct el_printer *printer, uint64_t part);
-const char *el_printer_function(const struct el_printer *printer, uint32_t function);
+/* Its name, short enough for a line; valid until the next call. */
+const char *el_printer_function(struct el_printer *printer, uint32_t function);
 /* A share in a column of 6 and a blank, coloured by its heat. */
 void el_printer_share(struct el_printer *printer, uint64_t part);
 /* A count in its column, if there is one; blanks for 0. */

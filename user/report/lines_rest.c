@@ -119,7 +119,7 @@ static void function_row(struct el_printer *printer, const struct el_view_row *r
 	el_text_printf(printer->text, "\n");
 }
 
-static bool listed(const struct el_printer *printer, const struct el_view_row *row, bool mine)
+static bool listed(struct el_printer *printer, const struct el_view_row *row, bool mine)
 {
 	const struct el_annotated *lines = printer->lines;
 

@@ -3,6 +3,7 @@
  * rest. */
 #include <string.h>
 
+#include "user/report/shorten.h"
 #include "user/report/heading.h"
 #include "user/report/lines_print.h"
 
@@ -11,9 +12,12 @@ double el_printer_percent(const struct el_printer *printer, uint64_t part)
 	return el_view_percent(printer->lines->view, part);
 }
 
-const char *el_printer_function(const struct el_printer *printer, uint32_t function)
+const char *el_printer_function(struct el_printer *printer, uint32_t function)
 {
-	return el_report_string(printer->call, printer->call->profile->functions.at[function].name);
+	const struct el_profile *profile = printer->call->profile;
+
+	return el_shorten(el_report_string(printer->call, profile->functions.at[function].name),
+			  printer->name, sizeof(printer->name));
 }
 
 static enum el_style heat(double share)

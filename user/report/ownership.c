@@ -52,6 +52,7 @@ static const char *const library_paths[] = {
 	"*/.cargo/registry/*",
 	"*/.cargo/git/*",
 	"/rustc/*",
+	"/rust/deps/*",
 	"*/.rustup/*",
 	"*/rustlib/src/*",
 	"*/go/pkg/mod/*",
