@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "base/proc_stat.h"
+#include "base/proc_file.h"
 #include "base/time.h"
 #include "user/symbolize/fold.h"
 #include "user/symbolize/join.h"
@@ -194,15 +194,8 @@ struct fixture {
 static void read_own_key(struct el_image_key *key)
 {
 	struct el_proc_stat stat = {0};
-	char text[1024];
-	FILE *file = fopen("/proc/self/stat", "re");
-	size_t n;
 
-	assert_non_null(file);
-	n = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[n] = '\0';
-	assert_int_equal(el_proc_stat_parse(text, n, &stat), 0);
+	assert_int_equal(el_proc_file_stat(AT_FDCWD, "/proc/self/stat", &stat), 0);
 	*key = (struct el_image_key){
 		.tgid = getpid(),
 		.exec_id = 1,

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "base/proc_stat.h"
+#include "base/proc_file.h"
 #include "base/time.h"
 #include "user/symbolize/join.h"
 #include "user/symbolize/parser_process.h"
@@ -50,17 +50,10 @@ struct fixture {
 static void sample_process(struct fixture *fixture, pid_t pid)
 {
 	struct el_proc_stat stat = {0};
-	char path[64], text[1024];
-	FILE *file;
-	size_t n;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	n = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[n] = '\0';
-	assert_int_equal(el_proc_stat_parse(text, n, &stat), 0);
+	assert_int_equal(el_proc_file_stat(AT_FDCWD, path, &stat), 0);
 	fixture->key = (struct el_image_key){
 		.tgid = pid,
 		.exec_id = 1,

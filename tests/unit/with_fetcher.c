@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/proc_stat.h"
+#include "base/proc_file.h"
 
 static void must(int ok, const char *what)
 {
@@ -103,15 +103,10 @@ void child_end(pid_t pid)
 struct el_image image_of(pid_t pid, unsigned int id)
 {
 	struct el_proc_stat stat = {0};
-	char path[64], text[1024];
-	int fd;
-	ssize_t n;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text));
-	close(fd);
-	must(n > 0 && !el_proc_stat_parse(text, n, &stat), path);
+	must(!el_proc_file_stat(AT_FDCWD, path, &stat), path);
 	/* Exact within the tick, as the kernel's own. */
 	return (struct el_image){id, pid, stat.start_tick * EL_PROC_TICK_NS + 1234567};
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/proc_stat.h"
+#include "base/proc_file.h"
 #include "base/time.h"
 
 #define LEARN_NS EL_NS_PER_S /* what is known of a living process is believed this long */
@@ -47,24 +47,11 @@ void el_fetch_targets_free(struct el_fetch_targets *targets)
 	free(targets);
 }
 
-/* A small file of /proc/PID with a NUL behind it; number of bytes or -1. */
-static ssize_t read_small(int proc, const char *name, char *text, size_t size)
-{
-	el_auto_fd int fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-
-	if (n >= 0)
-		text[n] = '\0';
-	return n;
-}
-
 static bool same_start(int proc, uint64_t start_ns)
 {
 	struct el_proc_stat stat;
-	char text[1024];
-	ssize_t n = read_small(proc, "stat", text, sizeof(text));
 
-	if (n < 0 || el_proc_stat_parse(text, n, &stat))
+	if (el_proc_file_stat(proc, "stat", &stat))
 		return false;
 	return !start_ns || stat.start_tick == start_ns / EL_PROC_TICK_NS;
 }
@@ -82,7 +69,7 @@ static bool read_status(int proc, struct el_fetch_known_target *known)
 	unsigned int user;
 	char *line, *end, *last;
 
-	if (read_small(proc, "status", text, sizeof(text)) < 0)
+	if (el_proc_file_read(proc, "status", text, sizeof(text)) < 0)
 		return false;
 	/* The name of line 1 has its newlines escaped. */
 	line = strstr(text, "\nUid:\t");

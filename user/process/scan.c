@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/proc_stat.h"
+#include "base/proc_file.h"
 #include "user/process/images.h"
 #include "user/process/proc_maps.h"
 
@@ -23,32 +23,11 @@ struct scan {
 	EL_VEC(struct el_mapping) found; /* ranges only */
 };
 
-/* Up to `size` bytes of a small file, and a NUL; the number of bytes or -errno. */
-static ssize_t read_small(int folder, const char *name, char *text, size_t size)
-{
-	el_auto_fd int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-	size_t n = 0;
-	ssize_t got;
-
-	if (fd < 0)
-		return -errno;
-	while (n < size - 1 && (got = read(fd, text + n, size - 1 - n)) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		n += got;
-	}
-	text[n] = '\0';
-	return n;
-}
-
 static int read_stat(int folder, struct el_proc_stat *ret)
 {
-	char text[1024];
-	ssize_t n = read_small(folder, "stat", text, sizeof(text));
+	int err = el_proc_file_stat(folder, "stat", ret);
 
-	return n < 0 ? -ESRCH : el_proc_stat_parse(text, n, ret);
+	return err && err != -EINVAL ? -ESRCH : err;
 }
 
 static int found_mapping(void *context, const struct el_mapping *mapping)
@@ -134,7 +113,7 @@ static int scan_maps(struct el_processes *processes, struct image *image, int fo
 static int scan_names(struct el_processes *processes, struct image *image, int folder)
 {
 	char text[4096];
-	ssize_t n = read_small(folder, "comm", text, sizeof(image->process.comm) + 1);
+	ssize_t n = el_proc_file_read(folder, "comm", text, sizeof(image->process.comm) + 1);
 
 	if (n > 0) {
 		n -= text[n - 1] == '\n';
@@ -142,7 +121,7 @@ static int scan_names(struct el_processes *processes, struct image *image, int f
 		memset(image->process.comm, 0, sizeof(image->process.comm));
 		memcpy(image->process.comm, text, n);
 	}
-	n = read_small(folder, "cgroup", text, sizeof(text));
+	n = el_proc_file_read(folder, "cgroup", text, sizeof(text));
 	if (n <= 0)
 		return 0;
 	return el_cgroups_parse(text, n, &processes->strings, &image->process.cgroup);

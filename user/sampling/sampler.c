@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/proc_file.h"
 #include "base/time.h"
 #include "user/sampling/clock.h"
 #include "user/sampling/delivery.h"
@@ -114,28 +115,6 @@ static int open_sideband(struct el_sampler *sampler, const int *cpus, size_t n_c
 	return 0;
 }
 
-/* The process of a thread id, and how many threads it has. */
-static int read_process(pid_t pid, uint32_t *ret_tgid, uint32_t *ret_threads)
-{
-	char path[64], line[256];
-	el_auto_file FILE *file = NULL;
-	unsigned int tgid = 0, threads = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return -errno;
-	while (fgets(line, sizeof(line), file)) {
-		sscanf(line, "Tgid: %u", &tgid);
-		sscanf(line, "Threads: %u", &threads);
-	}
-	if (!tgid)
-		return -ESRCH;
-	*ret_tgid = tgid;
-	*ret_threads = threads ? threads : 1;
-	return 0;
-}
-
 static int add_targets(struct el_sampler *sampler, struct el_error *error)
 {
 	const struct el_sampler_options *options = &sampler->options;
@@ -144,7 +123,7 @@ static int add_targets(struct el_sampler *sampler, struct el_error *error)
 		enum el_target_state state =
 			options->await_exec && !i ? EL_TARGET_AWAITS_EXEC : EL_TARGET_ACTIVE;
 		uint32_t tgid = 0, threads = 0;
-		int err = read_process(options->pids[i], &tgid, &threads);
+		int err = el_proc_file_leader(options->pids[i], &tgid, &threads);
 
 		if (err == -ENOENT || err == -ESRCH)
 			return el_error_set(error, -ESRCH,
