@@ -23,6 +23,7 @@
 
 #include <cmocka.h>
 
+#include "symbolizer/elf.h"
 #include "symbolizer/gdbjit_list.h"
 #include "symbolizer/jit_descriptor.h"
 #include "symbolizer/symbolizer.h"
