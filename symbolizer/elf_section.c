@@ -12,6 +12,9 @@
 #include "base/cursor.h"
 
 #define UNCOMPRESSED_MAX (512u << 20)
+/* Debug sections shrink to a third or a tenth; what claims more than this is a bomb when large. */
+#define RATIO_MAX 64
+#define ANY_RATIO_MAX (16u << 20)
 #define CHUNK (64u << 10)
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -92,8 +95,8 @@ static int expand(struct el_elf *elf, uint32_t kind, uint64_t off, uint64_t size
 	uint8_t *full;
 	int err;
 
-	/* Deflate reaches 1032:1 at most; a larger claim is a lie that costs memory. */
-	if (full_size > UNCOMPRESSED_MAX || (kind == ELFCOMPRESS_ZLIB && full_size / 1040 > size))
+	if (full_size > UNCOMPRESSED_MAX ||
+	    (full_size > ANY_RATIO_MAX && full_size / RATIO_MAX > size))
 		return -EFBIG;
 	full = malloc(full_size ? full_size : 1);
 	if (!full)
