@@ -198,6 +198,20 @@ int el_file_write_stdout(const void *bytes, size_t size, struct el_error *error)
 	return err ? fail("to stdout", err, error) : 0;
 }
 
+/* What can be known before reading: a sparse or endless file costs nothing then. */
+static int check_readable(const char *path, int fd, size_t limit, struct el_error *error)
+{
+	struct stat stat_;
+
+	if (fstat(fd, &stat_))
+		return 0;
+	if (S_ISCHR(stat_.st_mode) || S_ISBLK(stat_.st_mode))
+		return el_error_set(error, -ENXIO, "%s is a device, not a file", path);
+	if (S_ISREG(stat_.st_mode) && stat_.st_size > 0 && (uint64_t)stat_.st_size > limit)
+		return el_error_set(error, -EFBIG, "%s is larger than %zu MiB", path, limit >> 20);
+	return 0;
+}
+
 int el_file_read(const char *path, size_t limit, struct el_buffer *ret, struct el_error *error)
 {
 	bool is_stdin = !strcmp(path, "-");
@@ -205,9 +219,13 @@ int el_file_read(const char *path, size_t limit, struct el_buffer *ret, struct e
 	int fd = is_stdin ? STDIN_FILENO : opened;
 	size_t first = ret->bytes.n;
 	ssize_t part;
+	int err;
 
 	if (fd < 0)
 		return el_error_set(error, -errno, "cannot open %s: %s", path, strerror(errno));
+	err = check_readable(path, fd, limit, error);
+	if (err)
+		return err;
 	do {
 		if (ret->bytes.n - first > limit)
 			return el_error_set(error, -EFBIG, "%s is larger than %zu MiB", path,

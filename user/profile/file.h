@@ -22,7 +22,8 @@ int el_file_replace(const char *path, const void *bytes, size_t size, struct el_
 /* Binary output for a pipe: -EINVAL when stdout is a terminal. */
 int el_file_write_stdout(const void *bytes, size_t size, struct el_error *error);
 
-/* Appends a whole file or pipe, up to `limit` bytes: -EFBIG beyond. "-" is stdin. */
+/* Appends a whole file or pipe, up to `limit` bytes: -EFBIG beyond. -ENXIO: a device. "-" is
+ * stdin. */
 int el_file_read(const char *path, size_t limit, struct el_buffer *ret, struct el_error *error);
 
 #endif
