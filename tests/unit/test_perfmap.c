@@ -138,8 +138,9 @@ static void random_overlaps_equal_painting(void **state)
 					painted[at] = n;
 			}
 			for (int at = 0; at < SIZE; at++) {
-				snprintf(expected, sizeof(expected), painted[at] ? "f%d" : "",
-					 painted[at]);
+				snprintf(expected, sizeof(expected), "f%d", painted[at]);
+				if (!painted[at])
+					expected[0] = 0;
 				assert_string_equal(name_at(at), expected);
 			}
 		}
