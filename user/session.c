@@ -23,6 +23,7 @@
 #include "user/targets.h"
 
 #define DRAIN_MS 100
+#define PARSER_CACHE (96u << 20) /* bytes of indexes that outlive a dump */
 #define SHORT_RUN_S 10
 #define LAST_WAIT_MS 2000 /* for the program to end after Ctrl-C */
 
@@ -68,7 +69,9 @@ static int catch_signals(struct session *session, struct el_error *error)
 
 static int start_parser(struct session *session, struct el_error *error)
 {
-	struct el_parser_options options = {.symbolizer.no_skid = session->arguments->raw_ip};
+	struct el_parser_options options = {
+		.symbolizer = {.cache_limit = PARSER_CACHE, .no_skid = session->arguments->raw_ip},
+	};
 
 	return el_parser_new(&options, &session->parser, error);
 }
