@@ -3,6 +3,7 @@
 #include "symbolizer/fdes.h"
 
 #include "base/cursor.h"
+#include "base/search.h"
 
 /* Pointer encodings (LSB Core, "DWARF Exception Header Encoding"). */
 #define PE_omit 0xff
@@ -256,17 +257,10 @@ static bool before_in_header(struct el_fdes *fdes, struct el_elf *elf, uint64_t 
 
 bool el_fdes_before(struct el_fdes *fdes, struct el_elf *elf, uint64_t addr, struct el_fde *ret)
 {
-	size_t low = 0, high = fdes->list.n, middle;
+	size_t low = el_partition(fdes->list.n, i, fdes->list.at[i].start <= addr);
 
 	if (fdes->n)
 		return before_in_header(fdes, elf, addr, ret);
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (fdes->list.at[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low)
 		return false;
 	*ret = fdes->list.at[low - 1];

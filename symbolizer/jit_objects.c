@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/search.h"
 #include "symbolizer/jit_elf.h"
 
 #define READ_AT_ONCE (4u << 20)
@@ -321,16 +322,7 @@ static void sort_ranges(struct el_jit_objects *objects)
 /* The first range that begins behind `addr`. */
 static size_t ranges_behind(const struct el_jit_objects *objects, uint64_t addr)
 {
-	size_t low = 0, high = objects->ranges.n, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (objects->ranges.at[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return el_partition(objects->ranges.n, i, objects->ranges.at[i].start <= addr);
 }
 
 struct el_jit_object *el_jit_objects_find(struct el_jit_objects *objects, uint64_t addr,

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/search.h"
+
 #define CHUNK (64u << 10)
 #define RANK_END UINT16_MAX
 /* The kernel pads functions for call thunks and names the padding, which nothing runs. */
@@ -194,16 +196,9 @@ int el_kallsyms_read(struct el_kallsyms *kallsyms, int fd)
 bool el_kallsyms_find(const struct el_kallsyms *kallsyms, uint64_t addr,
 		      struct el_kallsyms_answer *ret)
 {
-	size_t low = 0, high = kallsyms->symbols.n, middle;
+	size_t low = el_partition(kallsyms->symbols.n, i, kallsyms->symbols.at[i].addr <= addr);
 	const struct el_kallsyms_symbol *symbol;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (kallsyms->symbols.at[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || kallsyms->hidden)
 		return false;
 	symbol = &kallsyms->symbols.at[low - 1];

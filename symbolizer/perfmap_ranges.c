@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 typedef struct el_perfmap_range range;
 
 static int by_start(const void *a, const void *b)
@@ -136,14 +138,7 @@ int el_perfmap_ranges_add(el_perfmap_ranges *ranges, el_perfmap_ranges *fresh)
 const struct el_perfmap_range *el_perfmap_ranges_find(const el_perfmap_ranges *ranges,
 						      uint64_t addr)
 {
-	size_t low = 0, high = ranges->n, middle;
+	size_t low = el_partition(ranges->n, i, ranges->at[i].end <= addr);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (ranges->at[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < ranges->n && ranges->at[low].start <= addr ? &ranges->at[low] : NULL;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "symbolizer/answer.h"
 #include "symbolizer/object.h"
 #include "symbolizer/resolver.h"
@@ -80,16 +81,8 @@ void el_symbolizer_free(struct el_symbolizer *symbolizer)
 /* Images are few and sorted by id. The position of `id`, or where it belongs. */
 static size_t image_position(const struct el_symbolizer *symbolizer, uint32_t id)
 {
-	size_t low = 0, high = symbolizer->images.n, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (symbolizer->images.at[middle]->target.image.id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return el_partition(symbolizer->images.n, i,
+			    symbolizer->images.at[i]->target.image.id < id);
 }
 
 static struct image *find_image(const struct el_symbolizer *symbolizer, uint32_t id)

@@ -3,6 +3,7 @@
 #include "symbolizer/symbols.h"
 
 #include "base/cursor.h"
+#include "base/search.h"
 
 #define SYMBOLS_MAX (8u << 20)
 #define ENCLOSING_STEPS 8
@@ -133,15 +134,9 @@ void el_symbols_deinit(struct el_symbols *symbols)
 
 const struct el_symbols_symbol *el_symbols_find(const struct el_symbols *symbols, uint64_t addr)
 {
-	size_t low = 0, high = symbols->list.n, middle, back;
+	size_t low = el_partition(symbols->list.n, i, symbols->list.at[i].start <= addr);
+	size_t back;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (symbols->list.at[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/* A sized symbol may enclose others, such as entry points inside assembler code. */
 	for (back = 1; back <= ENCLOSING_STEPS && back <= low; back++) {
 		const struct el_symbols_symbol *symbol = &symbols->list.at[low - back];

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "symbolizer/demangle.h"
 #include "symbolizer/dwarf/part.h"
 
@@ -129,18 +130,11 @@ static uint32_t outermost(const struct el_dwarf_unit *unit, uint32_t scope)
 /* The nearest unit of those that claim the address which knows a function there; else any. */
 static int unit_at(struct el_dwarf *dwarf, uint64_t addr, struct el_dwarf_unit **ret)
 {
-	size_t low = 0, high = dwarf->ranges.n, middle;
+	size_t low = el_partition(dwarf->ranges.n, i, dwarf->ranges.at[i].start <= addr);
 	struct el_dwarf_unit *unit;
 	int tried = 0, err;
 
 	*ret = NULL;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (dwarf->ranges.at[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	while (low-- > 0 && dwarf->ranges.at[low].max_end > addr && tried < 8) {
 		if (dwarf->ranges.at[low].end <= addr)
 			continue;

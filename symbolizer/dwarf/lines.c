@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "base/search.h"
 #include "symbolizer/dwarf/part.h"
 
 #define PATH_MAX_SIZE 4096
@@ -72,15 +73,9 @@ struct el_lines *el_lines_of(struct el_dwarf *dwarf, struct el_dwarf_unit *unit,
 
 const struct el_line_sequence *el_lines_sequence(const struct el_lines *lines, uint64_t addr)
 {
-	size_t low = 0, high = lines->sequences.n, middle, back;
+	size_t low = el_partition(lines->sequences.n, i, lines->sequences.at[i].start <= addr);
+	size_t back;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (lines->sequences.at[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/* Sequences do not overlap in sane files; a few steps back serve the others. */
 	for (back = 0; back < 8 && low > back; back++)
 		if (addr < lines->sequences.at[low - 1 - back].end)

@@ -7,6 +7,7 @@
  */
 #include <dwarf.h>
 
+#include "base/search.h"
 #include "symbolizer/dwarf/part.h"
 
 #define UNITS_MAX (1u << 20) /* headers read, of units we know or not: one of zeros has 4 bytes */
@@ -261,15 +262,8 @@ int el_units_read(struct el_dwarf *dwarf)
 
 struct el_dwarf_unit *el_unit_of_die(struct el_dwarf *dwarf, uint64_t die)
 {
-	size_t low = 0, high = dwarf->units.n, middle;
+	size_t low = el_partition(dwarf->units.n, i, dwarf->units.at[i].end <= die);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (dwarf->units.at[middle].end <= die)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == dwarf->units.n || die < dwarf->units.at[low].first_die)
 		return NULL;
 	return &dwarf->units.at[low];

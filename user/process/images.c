@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/proc_stat.h"
+#include "base/search.h"
 #include "user/process/proc_maps.h"
 
 static uint64_t key_hash(const struct el_image_key *key)
@@ -33,17 +34,7 @@ static bool same_pid(const void *owner, uint32_t position, const void *wanted)
 /* Where in images the id is or would be. */
 static size_t position_of(const struct el_processes *processes, uint32_t id)
 {
-	size_t low = 0, high = processes->images.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (processes->images.at[middle]->process.id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return el_partition(processes->images.n, i, processes->images.at[i]->process.id < id);
 }
 
 struct image *el_images_get(const struct el_processes *processes, uint32_t id)

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/search.h"
 #include "user/process/mappings.h"
 
 #define TAIL_MIN 64    /* past mappings searched one by one before they are sorted in */
@@ -62,19 +63,12 @@ static const struct el_process_mapping *past_at(struct el_mappings *mappings, ui
 						uint64_t time_ns)
 {
 	const struct el_process_mapping *best = NULL;
-	size_t low = 0, high, steps = 0;
+	size_t low, steps = 0;
 
 	if (sort_past(mappings))
 		return NULL;
-	high = mappings->n_sorted;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (mappings->all.at[mappings->past.at[middle]].mapping.start > addr)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	low = el_partition(mappings->n_sorted, i,
+			   mappings->all.at[mappings->past.at[i]].mapping.start <= addr);
 	while (low-- && mappings->past_end.at[low] > addr && steps++ < STEPS_MAX)
 		best = better(mappings, best, mappings->past.at[low], addr, time_ns);
 	for (size_t i = mappings->n_sorted; i < mappings->past.n && steps < STEPS_MAX; i++, steps++)
@@ -85,16 +79,9 @@ static const struct el_process_mapping *past_at(struct el_mappings *mappings, ui
 const struct el_process_mapping *el_mappings_at(struct el_mappings *mappings, uint64_t addr,
 						uint64_t time_ns)
 {
-	size_t low = 0, high = mappings->live.n;
+	size_t low = el_partition(mappings->live.n, i,
+				  mappings->all.at[mappings->live.at[i]].mapping.start <= addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (mappings->all.at[mappings->live.at[middle]].mapping.start > addr)
-			high = middle;
-		else
-			low = middle + 1;
-	}
 	if (low) {
 		const struct el_process_mapping *live =
 			&mappings->all.at[mappings->live.at[low - 1]];

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/search.h"
+
 void el_mappings_deinit(struct el_mappings *mappings)
 {
 	el_vec_deinit(&mappings->all);
@@ -21,17 +23,7 @@ static const struct el_mapping *live_at(const struct el_mappings *mappings, size
 /* The first live mapping that ends above `addr`. */
 static size_t live_above(const struct el_mappings *mappings, uint64_t addr)
 {
-	size_t low = 0, high = mappings->live.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (live_at(mappings, middle)->end > addr)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return el_partition(mappings->live.n, i, live_at(mappings, i)->end <= addr);
 }
 
 bool el_mappings_overlap(const struct el_mappings *mappings, uint64_t start, uint64_t end)

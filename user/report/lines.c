@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/search.h"
+
 #define DEFAULT_CONTEXT 2
 #define MAX_CONTEXT 1000000
 
@@ -208,16 +210,8 @@ const struct el_section_line *el_section_line_at(const struct el_annotated *line
 						 const struct el_section *section, uint32_t line)
 {
 	const struct el_section_line *at = &lines->lines.at[section->first_line];
-	uint32_t low = 0, high = section->n_lines;
+	uint32_t low = el_partition(section->n_lines, i, at[i].line < line);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (at[middle].line < line)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < section->n_lines && at[low].line == line ? &at[low] : NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "user/report/lines_print.h"
 
 #define MARKS 3       /* one for each 10 % */
@@ -153,17 +154,9 @@ static void inlined_note(struct el_printer *printer, const struct el_view_inline
 static const struct el_view_inlined *inlined_of(const struct el_view *view, uint32_t row,
 						size_t *ret_n)
 {
-	size_t low = 0, high = view->inlined.n;
+	size_t low = el_partition(view->inlined.n, i, view->inlined.at[i].row < row);
 	size_t n = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (view->inlined.at[middle].row < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	while (low + n < view->inlined.n && view->inlined.at[low + n].row == row)
 		n++;
 	*ret_n = n;

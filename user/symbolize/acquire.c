@@ -9,11 +9,12 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/search.h"
 #include "base/time.h"
 
-#define REFRESH_NEW_NS                                                                             \
-	(100 * EL_NS_PER_MS)         /* between reads of a process with JIT code not seen before */
-#define REFRESH_KNOWN_NS EL_NS_PER_S /* and while it stays in code that was seen before */
+/* Between reads of a process with JIT code not seen before, and while it stays in known code. */
+#define REFRESH_NEW_NS (100 * EL_NS_PER_MS)
+#define REFRESH_KNOWN_NS EL_NS_PER_S
 #define RESCAN_NS EL_NS_PER_S
 #define RESCAN_LEAF_NS (100 * EL_NS_PER_MS)
 #define HANGS_MAX 2
@@ -154,18 +155,10 @@ void el_acquire_drop(struct el_acquire *acquire, uint32_t id)
 /* Adds to the ascending list; *ret: it is new there. 0 or -ENOMEM. */
 static int remember(struct el_acquire_image *image, uint32_t mapping, bool *ret)
 {
-	size_t low = 0, high = image->mappings.n;
+	size_t low = el_partition(image->mappings.n, i, image->mappings.at[i] < mapping);
 	int err;
 
 	*ret = false;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (image->mappings.at[middle] < mapping)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low < image->mappings.n && image->mappings.at[low] == mapping)
 		return 0;
 	err = el_vec_push(&image->mappings, mapping);
