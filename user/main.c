@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of commands; the only place that prints an error or decides an exit status. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "user/commands.h"
 #include "user/report/escape.h"
@@ -34,6 +36,30 @@ static void complain(const struct el_error *error)
 	fputc('\n', stderr);
 }
 
+/*
+ * Closed standard descriptors stay unusable, but taken: else the next socket
+ * or event gets their number, and our messages.
+ */
+static void take_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) < 0)
+			return;
+}
+
+/* Help that nobody could read is no success. */
+static int printed(void)
+{
+	struct el_error error;
+
+	if (!fflush(stdout) && !ferror(stdout))
+		return EL_EXIT_OK;
+	el_error_set(&error, -errno, "cannot write the help: %s", strerror(errno));
+	complain(&error);
+	return EL_EXIT_FAILED;
+}
+
 static const struct el_command *command_of(const char *name)
 {
 	for (size_t i = 0; i < N_COMMANDS; i++)
@@ -55,7 +81,7 @@ static int run(const struct el_command *command, int argc, char **argv)
 	}
 	if (wants_help) {
 		el_command_help(command);
-		return EL_EXIT_OK;
+		return printed();
 	}
 	result = command->run(&arguments, &error);
 	el_arguments_deinit(&arguments);
@@ -71,17 +97,18 @@ int main(int argc, char **argv)
 {
 	const struct el_command *command;
 
+	take_standard_descriptors();
 	if (argc < 2) {
 		help(stderr);
 		return EL_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		help(stdout);
-		return EL_EXIT_OK;
+		return printed();
 	}
 	if (!strcmp(argv[1], "--version")) {
 		printf("everline %s\n", EL_VERSION);
-		return EL_EXIT_OK;
+		return printed();
 	}
 	command = command_of(argv[1]);
 	if (!command) {
