@@ -45,17 +45,25 @@ __attribute__((noreturn)) static void run_child(char *const *argv, const char *c
 	_exit(err == ENOENT ? EL_EXIT_NOT_FOUND : EL_EXIT_NOT_EXECUTABLE);
 }
 
+static int no_pipe(int err, struct el_error *error)
+{
+	return el_error_set(error, err, "cannot make a pipe: %s%s", strerror(-err),
+			    err == -EMFILE ? ". Raise the limit with ulimit -n" : "");
+}
+
 int el_child_start(char *const *argv, const char *const *environment, struct el_child *ret,
 		   struct el_error *error)
 {
 	int hold[2], failed[2];
 
 	if (pipe2(hold, O_CLOEXEC))
-		return el_error_set(error, -errno, "cannot make a pipe: %s", strerror(errno));
+		return no_pipe(-errno, error);
 	if (pipe2(failed, O_CLOEXEC)) {
+		int err = no_pipe(-errno, error);
+
 		close(hold[0]);
 		close(hold[1]);
-		return el_error_set(error, -errno, "cannot make a pipe: %s", strerror(errno));
+		return err;
 	}
 	*ret = (struct el_child){.hold_fd = hold[1], .error_fd = failed[0], .pidfd = -1};
 	ret->pid = fork();
@@ -72,6 +80,22 @@ int el_child_start(char *const *argv, const char *const *environment, struct el_
 	}
 	ret->pidfd = syscall(SYS_pidfd_open, ret->pid, 0);
 	return 0;
+}
+
+static int not_run(const char *program, int err, struct el_error *error)
+{
+	if (err != -ENOENT)
+		return el_error_set(error, err, "cannot run %s: %s. Is it an executable file?",
+				    program, strerror(-err));
+	/* exec says the same of a file and of what the file names to run it. */
+	if (strchr(program, '/') && !access(program, F_OK))
+		return el_error_set(error, err,
+				    "cannot run %s: the interpreter of its #! line, or the loader "
+				    "it was linked for, does not exist",
+				    program);
+	return el_error_set(error, err,
+			    "no such command: %s. Give a program on the PATH, or a path to one",
+			    program);
 }
 
 int el_child_release(struct el_child *child, char *const *argv, struct el_error *error)
@@ -91,13 +115,7 @@ int el_child_release(struct el_child *child, char *const *argv, struct el_error 
 	waitpid(child->pid, &child->status, 0);
 	child->ended = true;
 	error->exit_status = err == ENOENT ? EL_EXIT_NOT_FOUND : EL_EXIT_NOT_EXECUTABLE;
-	if (err == ENOENT)
-		return el_error_set(
-			error, -err,
-			"no such command: %s. Give a program on the PATH, or a path to one",
-			argv[0]);
-	return el_error_set(error, -err, "cannot run %s: %s. Is it an executable file?", argv[0],
-			    strerror(err));
+	return not_run(argv[0], -err, error);
 }
 
 bool el_child_ended(struct el_child *child)

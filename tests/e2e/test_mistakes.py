@@ -9,7 +9,8 @@ import shutil
 import subprocess
 import time
 
-from everline import (EVERLINE, PYTHON, Skip, build, check, everline, main, record, run, scratch, start, stop, test)
+from everline import (EVERLINE, PYTHON, Skip, build, check, everline, main, record, run, scratch, start, stop, test,
+                      wait_for)
 from pprof import Profile
 
 COMMANDS = ("record", "annotate", "report")
@@ -72,6 +73,10 @@ def command_that_is_not_there_is_said():
     with open(path("not-executable"), "w") as f:
         f.write("text")
     everline("annotate", "--", path("not-executable")).fails(126, "not-executable")
+    with open(path("script"), "w") as f:
+        f.write("#!/no/such/interpreter\n")
+    os.chmod(path("script"), 0o755)
+    everline("annotate", "--", path("script")).fails(127, "script", "interpreter")
 
 
 @test
@@ -124,7 +129,8 @@ def full_disk_leaves_no_torn_file_and_fails():
 def report_to_a_full_device_fails():
     profile = a_profile()
     with open("/dev/full", "w") as full:
-        for args in (("report", profile), ("annotate", profile), ("report", profile, "--json")):
+        for args in (("report", profile), ("annotate", profile), ("report", profile, "--json"), ("--help",),
+                     ("record", "--help"), ("--version",)):
             check(run_into(full, *args) != 0, "an unwritten report is no success:", args)
 
 
@@ -142,6 +148,17 @@ def device_as_output_is_written_to_and_not_replaced():
 
 
 @test
+def closed_standard_descriptors_get_no_other_file():
+    """What everline says into a closed stderr must not end up in a socket of its own."""
+    closed = start("sh", "-c", f"exec {EVERLINE} record -o {path('closed.pb.gz')} -- sleep 2 <&- >&- 2>&-")
+    fds = f"/proc/{closed.pid}/fd"
+    wait_for(lambda: len(os.listdir(fds)) > 10, 10, "the recording")
+    taken = [os.readlink(f"{fds}/{fd}") for fd in range(3)]
+    check(closed.wait(timeout=20) == 0 and os.path.exists(path("closed.pb.gz")), "the profile is written")
+    check(taken == ["/dev/null"] * 3, "no other file has their numbers:", taken)
+
+
+@test
 def too_few_descriptors_are_said():
     for limit in (8, 12, 16):
         result = everline("record", "-o", path("few.pb.gz"), "--", "true",
@@ -149,6 +166,7 @@ def too_few_descriptors_are_said():
         if result.status:
             result.fails(1)
             check("files" in result.err or "descriptors" in result.err, "the cause is named:", result)
+            check("ulimit -n" in result.err, "and what to do:", result)
 
 
 @test
