@@ -263,7 +263,6 @@ static bool over(struct session *session, uint64_t now)
 static int record(struct session *session, struct el_error *error)
 {
 	uint64_t every = (uint64_t)(session->arguments->every * EL_NS_PER_S);
-	struct el_sampler_counts counts;
 	uint64_t now = session->start_ns;
 	int err = 0;
 
@@ -274,9 +273,8 @@ static int record(struct session *session, struct el_error *error)
 		err = drain(session, false, error);
 		if (!err && every && now - session->window_ns >= every)
 			err = end_window(session, session->window_ns + every, false, error);
-		el_sampler_counts(session->sampler, &counts);
 		el_progress_recording(&session->progress, now - session->start_ns,
-				      counts.delivered);
+				      el_sampler_delivered(session->sampler));
 	}
 	return err;
 }

@@ -266,6 +266,11 @@ void el_sampler_forget_stacks(struct el_sampler *sampler)
 	memset(sampler->programs.known, 0, EL_KNOWN_STACKS * sizeof(*sampler->programs.known));
 }
 
+uint64_t el_sampler_delivered(const struct el_sampler *sampler)
+{
+	return sampler->delivery.delivered;
+}
+
 void el_sampler_counts(struct el_sampler *sampler, struct el_sampler_counts *ret)
 {
 	const struct el_delivery *delivery = &sampler->delivery;

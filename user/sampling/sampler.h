@@ -92,6 +92,9 @@ int el_sampler_drain(struct el_sampler *sampler, bool last, const struct el_samp
 /* Bodies of stacks will be sent again: for a sink that has forgotten those it was given. */
 void el_sampler_forget_stacks(struct el_sampler *sampler);
 
+/* Samples handed to the sink so far; unlike the counts, without asking any CPU. */
+uint64_t el_sampler_delivered(const struct el_sampler *sampler);
+
 void el_sampler_counts(struct el_sampler *sampler, struct el_sampler_counts *ret);
 
 #endif
