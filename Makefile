@@ -95,7 +95,7 @@ $(O)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # .incbin is invisible to -MMD.
-$(O)/user/numba_zip.o: user/numba_hook/sitecustomize.py
+$(O)/user/numba.o: user/numba_hook/sitecustomize.py
 
 # Only the sampler sees the skeletons.
 $(filter $(O)/user/sampling/%,$(USER_OBJ)): $(SKELETONS)
@@ -122,7 +122,9 @@ unit: $(UNIT) $(PROGRAMS)
 	$(Q)tests/run.sh unit $(O)
 
 FUZZ := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-fuzz: $(FUZZ:%=$(O)/%)
+fuzz:
+	$(Q)tests/deps.sh $(ARCH) build fuzz
+	$(Q)$(MAKE) --no-print-directory $(QUIET) $(FUZZ:%=$(O)/%)
 	$(Q)tests/fuzz/run.sh $(O) $(FUZZ)
 
 # The parsers, in one go with the instrumentation that makes the fuzzer see into them.
@@ -162,11 +164,12 @@ help:
 	@echo "make test         install what is missing, build, run all tests"
 	@echo "make unit         only the unit tests"
 	@echo "make bench        measure the figures of docs/figures.md (BENCH=name for one)"
-	@echo "make fuzz         each fuzz target for FUZZ_SECONDS=60"
+	@echo "make fuzz         install what is missing, run each fuzz target for FUZZ_SECONDS=60"
 	@echo "make lint         layers, formatting, spelling, shell scripts"
 	@echo "make check-layers the directions of the includes, and that the symbolizer opens nothing"
 	@echo "make deps         install the packages of tests/packages.txt that are missing"
 	@echo "make install      into DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)"
+	@echo "make uninstall    out of DESTDIR and PREFIX again"
 	@echo "make clean        remove $(O)/"
 	@echo "Variables: V=1 shows commands, SAN=address,undefined, ARCH=arm64, O=folder"
 

@@ -39,11 +39,11 @@ static inline int el_take_fd(int *fd)
 	return taken;
 }
 
-#define el_take_ptr(slot)                                                      \
-	({                                                                     \
-		__typeof__(slot) el_taken = (slot);                            \
-		(slot) = NULL;                                                 \
-		el_taken;                                                      \
+#define el_take_ptr(slot)                                                                          \
+	({                                                                                         \
+		__typeof__(slot) el_taken = (slot);                                                \
+		(slot) = NULL;                                                                     \
+		el_taken;                                                                          \
 	})
 
 #endif

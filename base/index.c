@@ -19,7 +19,8 @@ static void place(struct el_index_slot *slots, uint32_t n_slots, struct el_index
 	slots[home] = item;
 }
 
-/* The slot keeps 32 bits of the hash; its home comes from them alone, so that growing needs no rehash. */
+/* The slot keeps 32 bits of the hash; its home comes from them alone, so that growing needs no
+ * rehash. */
 static uint32_t home_of(uint32_t hash_high, uint32_t n_slots)
 {
 	return hash_high & (n_slots - 1);

@@ -14,7 +14,7 @@
 #include "base/vec.h"
 
 struct el_strings {
-	EL_VEC(char) bytes;	/* all strings, each with its NUL */
+	EL_VEC(char) bytes;     /* all strings, each with its NUL */
 	EL_VEC(uint32_t) start; /* by index: where in bytes */
 	struct el_index index;
 };

@@ -11,11 +11,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define EL_VEC(type)                                                           \
-	struct {                                                               \
-		type *at;                                                      \
-		size_t n;                                                      \
-		size_t capacity;                                               \
+#define EL_VEC(type)                                                                               \
+	struct {                                                                                   \
+		type *at;                                                                          \
+		size_t n;                                                                          \
+		size_t capacity;                                                                   \
 	}
 
 /* Room for `wanted` items of `item_size` bytes; 0 or -ENOMEM, unchanged then. */
@@ -40,23 +40,23 @@ static inline int el_vec_grow(void **at, size_t *capacity, size_t item_size, siz
 }
 
 /* 0 or -ENOMEM */
-#define el_vec_reserve(vec, wanted)                                            \
+#define el_vec_reserve(vec, wanted)                                                                \
 	el_vec_grow((void **)&(vec)->at, &(vec)->capacity, sizeof(*(vec)->at), (wanted))
 
 /* Appends a copy of `item`; 0 or -ENOMEM. */
-#define el_vec_push(vec, item)                                                 \
-	({                                                                     \
-		int el_vec_err = el_vec_reserve((vec), (vec)->n + 1);          \
-		if (!el_vec_err)                                               \
-			(vec)->at[(vec)->n++] = (item);                        \
-		el_vec_err;                                                    \
+#define el_vec_push(vec, item)                                                                     \
+	({                                                                                         \
+		int el_vec_err = el_vec_reserve((vec), (vec)->n + 1);                              \
+		if (!el_vec_err)                                                                   \
+			(vec)->at[(vec)->n++] = (item);                                            \
+		el_vec_err;                                                                        \
 	})
 
-#define el_vec_deinit(vec)                                                     \
-	do {                                                                   \
-		free((vec)->at);                                               \
-		(vec)->at = NULL;                                              \
-		(vec)->n = (vec)->capacity = 0;                                \
+#define el_vec_deinit(vec)                                                                         \
+	do {                                                                                       \
+		free((vec)->at);                                                                   \
+		(vec)->at = NULL;                                                                  \
+		(vec)->n = (vec)->capacity = 0;                                                    \
 	} while (0)
 
 #endif

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Floyd-Steinberg dithering with Numba: turns a grey image into black and
 white, and hands the rounding error of each pixel on to its neighbours.
 

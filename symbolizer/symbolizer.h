@@ -26,20 +26,22 @@
 #define EL_BUILD_ID_MAX 20
 
 /* X(name, short label, sentence): why an address has no function or no line. */
-#define EL_MISSES(X)                                                           \
-	X(NONE, "", "resolved")                                                \
-	X(NO_LINE, "no line", "the function is known, its line is not: no line information") \
-	X(NO_SYMBOL, "no symbols", "the file has no symbols; the function's bounds come from unwind information") \
-	X(NO_FUNCTION, "no function", "no symbol and no unwind information covers the address") \
-	X(NO_MAPPING, "unmapped", "no mapping of the process covers the address") \
-	X(NO_FILE, "file gone", "the mapped file could not be opened")         \
-	X(STALE_FILE, "file replaced", "the file on disk is not the one that was mapped") \
-	X(BAD_FILE, "bad file", "the file is damaged or of an unknown form")   \
-	X(JIT_UNKNOWN, "JIT code, no names", "code made at run time that nothing describes") \
-	X(JIT_GONE, "JIT code gone", "code made at run time that was gone before it was read") \
-	X(UNREADABLE, "unreadable", "memory of the process could not be read")  \
-	X(KERNEL_HIDDEN, "kernel addresses hidden", "the kernel does not show its symbol addresses") \
-	X(QUARANTINED, "quarantined", "the input made the parser fail and is not tried again") \
+#define EL_MISSES(X)                                                                               \
+	X(NONE, "", "resolved")                                                                    \
+	X(NO_LINE, "no line", "the function is known, its line is not: no line information")       \
+	X(NO_SYMBOL, "no symbols",                                                                 \
+	  "the file has no symbols; the function's bounds come from unwind information")           \
+	X(NO_FUNCTION, "no function", "no symbol and no unwind information covers the address")    \
+	X(NO_MAPPING, "unmapped", "no mapping of the process covers the address")                  \
+	X(NO_FILE, "file gone", "the mapped file could not be opened")                             \
+	X(STALE_FILE, "file replaced", "the file on disk is not the one that was mapped")          \
+	X(BAD_FILE, "bad file", "the file is damaged or of an unknown form")                       \
+	X(JIT_UNKNOWN, "JIT code, no names", "code made at run time that nothing describes")       \
+	X(JIT_GONE, "JIT code gone", "code made at run time that was gone before it was read")     \
+	X(UNREADABLE, "unreadable", "memory of the process could not be read")                     \
+	X(KERNEL_HIDDEN, "kernel addresses hidden",                                                \
+	  "the kernel does not show its symbol addresses")                                         \
+	X(QUARANTINED, "quarantined", "the input made the parser fail and is not tried again")     \
 	X(NO_STACK, "no stack", "the sample came without any frame")
 
 enum el_miss {
@@ -50,12 +52,12 @@ enum el_miss {
 };
 
 /* X(name, label): what kind of code a function is. Reports split by it. */
-#define EL_CODES(X)                                                            \
-	X(UNKNOWN, "unknown")                                                  \
-	X(NATIVE, "native")                                                    \
-	X(KERNEL, "kernel")                                                    \
-	X(NUMBA, "Numba")                                                      \
-	X(JIT, "JIT")                                                          \
+#define EL_CODES(X)                                                                                \
+	X(UNKNOWN, "unknown")                                                                      \
+	X(NATIVE, "native")                                                                        \
+	X(KERNEL, "kernel")                                                                        \
+	X(NUMBA, "Numba")                                                                          \
+	X(JIT, "JIT")                                                                              \
 	X(PYTHON, "Python")
 
 enum el_code {
@@ -75,7 +77,7 @@ enum el_pc {
 /* A process image as its user names it. Ids are the user's, never reused. */
 struct el_image {
 	uint32_t id;
-	uint32_t pid;	   /* initial PID namespace */
+	uint32_t pid;      /* initial PID namespace */
 	uint64_t start_ns; /* start of the process, ns since boot */
 };
 
@@ -84,7 +86,8 @@ enum el_mapping_flags {
 	EL_MAPPING_ANONYMOUS = 1 << 1, /* executable memory without a file */
 	EL_MAPPING_VDSO = 1 << 2,
 	EL_MAPPING_KERNEL = 1 << 3, /* the kernel and its modules: one mapping, image id 0 */
-	EL_MAPPING_WHOLE = 1 << 4, /* with FILE: addresses are the object's own, nothing is mapped */
+	EL_MAPPING_WHOLE =
+		1 << 4, /* with FILE: addresses are the object's own, nothing is mapped */
 };
 
 /* An executable mapping of one image. Ids are the user's, never reused; 0 is none. */
@@ -93,9 +96,9 @@ struct el_mapping {
 	uint32_t flags; /* enum el_mapping_flags */
 	uint64_t start;
 	uint64_t end;
-	uint64_t offset; /* of `start` in the file */
+	uint64_t offset;               /* of `start` in the file */
 	uint32_t dev_major, dev_minor; /* 0:0 when unknown */
-	uint64_t inode;		       /* 0 when unknown */
+	uint64_t inode;                /* 0 when unknown */
 	uint8_t build_id[EL_BUILD_ID_MAX];
 	uint8_t build_id_size; /* 0 when unknown */
 	const char *path;      /* as the kernel gives it, relative to the process's root; copied */
@@ -116,70 +119,76 @@ struct el_debug_request {
  */
 struct el_source {
 	void *context;
-	int (*open_mapping)(void *context, const struct el_image *image, const struct el_mapping *mapping);
-	int (*open_debug)(void *context, const struct el_image *image, const struct el_debug_request *request);
+	int (*open_mapping)(void *context, const struct el_image *image,
+			    const struct el_mapping *mapping);
+	int (*open_debug)(void *context, const struct el_image *image,
+			  const struct el_debug_request *request);
 	int (*open_perf_map)(void *context, const struct el_image *image);
 	int (*open_kallsyms)(void *context);
 	/* Bytes read, at most `size`, fewer at an unreadable page; -errno when none. */
-	ssize_t (*read_memory)(void *context, const struct el_image *image, uint64_t addr, void *bytes, size_t size);
-	/* Optional. Called before untrusted input is parsed, with its identity, and with 0 afterwards:
-	 * after a crash the user knows what to quarantine. Returns true to refuse the input. */
+	ssize_t (*read_memory)(void *context, const struct el_image *image, uint64_t addr,
+			       void *bytes, size_t size);
+	/* Optional. Called before untrusted input is parsed, with its identity, and with 0
+	 * afterwards: after a crash the user knows what to quarantine. Returns true to refuse the
+	 * input. */
 	bool (*parsing)(void *context, uint64_t identity);
 	/* Optional. Now, CLOCK_MONOTONIC ns. */
 	uint64_t (*now)(void *context);
 };
 
 struct el_symbolizer_options {
-	size_t cache_limit;  /* bytes of indexes and files kept; 0: 256 MiB */
-	bool no_skid;	     /* treat EL_PC_LATE as EL_PC_EXACT */
+	size_t cache_limit; /* bytes of indexes and files kept; 0: 256 MiB */
+	bool no_skid;       /* treat EL_PC_LATE as EL_PC_EXACT */
 };
 
 struct el_query {
 	uint64_t addr;
 	uint64_t time_ns; /* of the sample; which JIT code was there then */
 	uint32_t mapping; /* id; 0: none covers it */
-	uint32_t pc;	  /* enum el_pc */
+	uint32_t pc;      /* enum el_pc */
 };
 
 /* Index tables. Index 0 of functions, objects and locations is "none". */
 struct el_answer_object {
-	uint32_t path; /* string; JIT images "[numba]", "[jit]", the kernel "[kernel]", modules "[name]" */
+	uint32_t path; /* string; JIT images "[numba]", "[jit]", the kernel "[kernel]", modules
+			  "[name]" */
 	uint8_t build_id[EL_BUILD_ID_MAX];
 	uint8_t build_id_size;
-	uint8_t code;	    /* enum el_code of what lives in it */
-	uint8_t has_lines;  /* some line information was found */
+	uint8_t code;      /* enum el_code of what lives in it */
+	uint8_t has_lines; /* some line information was found */
 	uint8_t reserved;
-	uint64_t built_ns;  /* wall clock, mtime of the file; 0 unknown */
+	uint64_t built_ns; /* wall clock, mtime of the file; 0 unknown */
 };
 
 struct el_answer_function {
-	uint32_t name;	      /* string: demangled, or fn+0xSTART, or "[unknown]" like */
+	uint32_t name;        /* string: demangled, or fn+0xSTART, or "[unknown]" like */
 	uint32_t system_name; /* string: as in the object */
-	uint32_t file;	      /* string: absolute where the build told, "" unknown */
+	uint32_t file;        /* string: absolute where the build told, "" unknown */
 	uint32_t start_line;  /* 0 unknown */
-	uint8_t code;	      /* enum el_code */
+	uint8_t code;         /* enum el_code */
 	uint8_t wrapper;      /* generated glue (a Numba wrapper): reports may fold it */
 	uint16_t reserved;
 };
 
 struct el_answer_line {
 	uint32_t function;
-	uint32_t line;	 /* 0 unknown */
+	uint32_t line;   /* 0 unknown */
 	uint32_t column; /* 0 unknown */
 };
 
 enum el_location_flags {
-	EL_LOCATION_LINE_BORROWED = 1 << 0, /* the row says line 0; the line is the nearest before it in the function */
-	EL_LOCATION_SKID = 1 << 1,	    /* a late address was moved back by one instruction */
+	EL_LOCATION_LINE_BORROWED =
+		1 << 0, /* the row says line 0; the line is the nearest before it in the function */
+	EL_LOCATION_SKID = 1 << 1, /* a late address was moved back by one instruction */
 };
 
 struct el_answer_location {
 	uint32_t object;
 	uint32_t first_line; /* into lines, innermost inline first */
 	uint32_t n_lines;    /* 0 when the miss left nothing to say */
-	uint16_t miss;	     /* enum el_miss */
-	uint16_t flags;	     /* enum el_location_flags */
-	uint64_t addr;	     /* in the object's own terms: ELF virtual address */
+	uint16_t miss;       /* enum el_miss */
+	uint16_t flags;      /* enum el_location_flags */
+	uint64_t addr;       /* in the object's own terms: ELF virtual address */
 };
 
 struct el_answer {
@@ -206,21 +215,26 @@ int el_symbolizer_end_image(struct el_symbolizer *symbolizer, uint32_t image);
 /* Nothing will be asked about it any more. */
 void el_symbolizer_drop_image(struct el_symbolizer *symbolizer, uint32_t image);
 
-/* Announces a mapping and acquires its file now, while it is there; parsing waits for a question. */
-int el_symbolizer_add_mapping(struct el_symbolizer *symbolizer, uint32_t image, const struct el_mapping *mapping);
+/* Announces a mapping and acquires its file now, while it is there; parsing waits for a question.
+ */
+int el_symbolizer_add_mapping(struct el_symbolizer *symbolizer, uint32_t image,
+			      const struct el_mapping *mapping);
 
-/* Reads what lives in the process and changes: GDB JIT list, perf map. Cheap when nothing changed. */
+/* Reads what lives in the process and changes: GDB JIT list, perf map. Cheap when nothing changed.
+ */
 int el_symbolizer_refresh(struct el_symbolizer *symbolizer, uint32_t image);
 
-/* Answers `n` queries about one image; appends to `answer`, whose tables are shared by all its queries. */
-int el_symbolizer_resolve(struct el_symbolizer *symbolizer, uint32_t image, const struct el_query *queries,
-			  size_t n, struct el_answer *answer);
+/* Answers `n` queries about one image; appends to `answer`, whose tables are shared by all its
+ * queries. */
+int el_symbolizer_resolve(struct el_symbolizer *symbolizer, uint32_t image,
+			  const struct el_query *queries, size_t n, struct el_answer *answer);
 
 /* Gives back what can be made again, down to `limit` bytes; 0 gives back everything. */
 void el_symbolizer_evict(struct el_symbolizer *symbolizer, size_t limit);
 
 struct el_symbolizer_stats {
-	uint64_t objects, units_indexed, evictions, jit_objects, jit_refused, perf_map_entries, perf_map_bad_lines;
+	uint64_t objects, units_indexed, evictions, jit_objects, jit_refused, perf_map_entries,
+		perf_map_bad_lines;
 	size_t cached_bytes;
 };
 void el_symbolizer_stats(const struct el_symbolizer *symbolizer, struct el_symbolizer_stats *ret);

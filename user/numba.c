@@ -13,78 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
-#include "user/numba_zip.h"
-
-/* "python", "python3", "python3.11", "python3-dbg": not "pypy", not "pythonize". */
-static bool is_python_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-
-	if (strncmp(name, "python", 6))
-		return false;
-	return !name[6] || name[6] == '-' || (name[6] >= '0' && name[6] <= '9');
-}
-
-/* The file that execvp() would run: a word with a slash, or the first hit on the PATH. */
-static bool find_program(const char *word, char *path, size_t size)
-{
-	const char *folders = getenv("PATH");
-
-	if (strchr(word, '/')) {
-		snprintf(path, size, "%s", word);
-		return true;
-	}
-	for (const char *at = folders ? folders : "/bin:/usr/bin"; *at; at += *at == ':') {
-		size_t length = strcspn(at, ":");
-
-		snprintf(path, size, "%.*s/%s", (int)length, at, word);
-		if (!access(path, X_OK))
-			return true;
-		at += length;
-	}
-	return false;
-}
-
-/* A script whose first line asks for Python, straight or through env. */
-static bool is_python_script(const char *word)
-{
-	char path[4096], line[256], *at, *save;
-	el_auto_file FILE *file = NULL;
-
-	if (!find_program(word, path, sizeof(path)))
-		return false;
-	file = fopen(path, "re");
-	if (!file || !fgets(line, sizeof(line), file) || strncmp(line, "#!", 2))
-		return false;
-	for (at = strtok_r(line + 2, " \t\n", &save); at; at = strtok_r(NULL, " \t\n", &save))
-		if (is_python_name(at))
-			return true;
-	return false;
-}
-
-/* Options of Python itself that keep PYTHONPATH or sitecustomize out. */
-static bool keeps_hook_out(char *const *command)
-{
-	for (char *const *word = command + 1; *word && (*word)[0] == '-' && (*word)[1]; word++) {
-		const char *letter = *word + 1;
-
-		if (*letter == '-')
-			continue;
-		for (; *letter; letter++) {
-			if (strchr("ISE", *letter))
-				return true;
-			if (strchr("cm", *letter))
-				return false; /* the program begins here */
-			if (strchr("WX", *letter)) {
-				word += !letter[1] && word[1]; /* its value is the next word */
-				break;
-			}
-		}
-	}
-	return false;
-}
+#include "base/buffer.h"
+#include "user/profile/file.h"
+#include "user/python.h"
 
 static int parse_lines(const char *text, enum el_numba_lines *ret, struct el_error *error)
 {
@@ -119,34 +50,44 @@ __attribute__((format(printf, 2, 3))) static void change(struct el_numba *numba,
 }
 
 /* Every folder of the path, 0700 where it is new. */
-static bool make_folders(char *path)
+static void make_folders(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(path, 0700) && errno != EEXIST)
-			return false;
+		mkdir(path, 0700);
 		*slash = '/';
 	}
-	return !mkdir(path, 0700) || errno == EEXIST;
+	mkdir(path, 0700);
+}
+
+/*
+ * A folder of ours under the user's cache, where Python will load code from:
+ * nobody else may be able to write there. False when there is none to be had.
+ */
+static bool own_folder(const char *name, char *path, size_t size)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	const struct passwd *user = home ? NULL : getpwuid(getuid());
+	struct stat stat;
+
+	if (cache && cache[0] == '/')
+		snprintf(path, size, "%s/everline/%s", cache, name);
+	else if (home || user)
+		snprintf(path, size, "%s/.cache/everline/%s", home ? home : user->pw_dir, name);
+	else
+		return false;
+	make_folders(path);
+	return !lstat(path, &stat) && S_ISDIR(stat.st_mode) && stat.st_uid == geteuid() &&
+	       !(stat.st_mode & (S_IWGRP | S_IWOTH));
 }
 
 static void set_cache(struct el_numba *numba)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	const struct passwd *user = home ? NULL : getpwuid(getuid());
 	/* Code made under the hook is not the code made without it. */
-	const char *kind =
-		numba->lines == EL_NUMBA_LINES_INJECT && !numba->hook_off ? "inject" : "lines";
+	bool hooked = numba->lines == EL_NUMBA_LINES_INJECT && !numba->hook_off;
 	char folder[3072];
 
-	if (cache && cache[0] == '/')
-		snprintf(folder, sizeof(folder), "%s/everline/numba-%s", cache, kind);
-	else if (home || user)
-		snprintf(folder, sizeof(folder), "%s/.cache/everline/numba-%s",
-			 home ? home : user->pw_dir, kind);
-	else
-		return;
-	if (make_folders(folder))
+	if (own_folder(hooked ? "numba-inject" : "numba-lines", folder, sizeof(folder)))
 		change(numba, "NUMBA_CACHE_DIR=%s", folder);
 }
 
@@ -162,23 +103,33 @@ static void ask_for_lines(struct el_numba *numba)
 	       warnings && *warnings ? "," : "");
 }
 
+__asm__(".pushsection .rodata\n"
+	".global el_numba_hook, el_numba_hook_end\n"
+	"el_numba_hook: .incbin \"user/numba_hook/sitecustomize.py\"\n"
+	"el_numba_hook_end: .byte 0\n"
+	".popsection\n");
+extern const char el_numba_hook[], el_numba_hook_end[];
+
+/* The hook stays in its folder: the program's children load it after we are gone. */
 static int set_hook(struct el_numba *numba, struct el_error *error)
 {
 	const char *path = getenv("PYTHONPATH");
-	int fd = el_numba_zip_open();
+	char folder[3072], file[3200];
+	int err;
 
-	if (fd < 0)
-		return el_error_set(error, fd,
-				    "cannot make the Numba hook: %s. Use --numba-lines=on",
-				    strerror(-fd));
-	numba->hook_fd = fd;
-	change(numba, "PYTHONPATH=/proc/%d/fd/%d%s%s", getpid(), fd, path && *path ? ":" : "",
-	       path ? path : "");
-	fd = memfd_create("everline-numba-status", MFD_CLOEXEC);
-	if (fd >= 0) {
-		numba->status_fd = fd;
-		change(numba, "EVERLINE_NUMBA_STATUS=/proc/%d/fd/%d", getpid(), fd);
-	}
+	if (!own_folder("numba-hook", folder, sizeof(folder)))
+		return el_error_set(
+			error, -EACCES,
+			"cannot keep the Numba hook: no cache folder that is yours alone. Set "
+			"XDG_CACHE_HOME, or use --numba-lines=on");
+	snprintf(file, sizeof(file), "%s/sitecustomize.py", folder);
+	err = el_file_replace(file, el_numba_hook, el_numba_hook_end - el_numba_hook, error);
+	if (err)
+		return err;
+	change(numba, "PYTHONPATH=%s%s%s", folder, path && *path ? ":" : "", path ? path : "");
+	numba->status_fd = memfd_create("everline-numba", MFD_CLOEXEC);
+	if (numba->status_fd >= 0)
+		change(numba, "EVERLINE_NUMBA_STATUS=/proc/%d/fd/%d", getpid(), numba->status_fd);
 	return 0;
 }
 
@@ -190,30 +141,33 @@ static void say(struct el_numba *numba, const char *sentence)
 int el_numba_plan(struct el_numba *numba, char *const *command, const char *lines,
 		  struct el_error *error)
 {
+	const char *chosen = getenv("NUMBA_DEBUGINFO");
+	char *const *python;
 	int err = parse_lines(lines, &numba->lines, error);
 
 	if (err)
 		return err;
-	numba->python = is_python_name(command[0]) || is_python_script(command[0]);
-	if (!numba->python || numba->lines == EL_NUMBA_LINES_OFF)
+	python = el_python_of(command);
+	if (!python || numba->lines == EL_NUMBA_LINES_OFF)
 		return 0;
-	numba->chosen = getenv("NUMBA_DEBUGINFO");
-	if (!numba->chosen)
+	if (!chosen)
 		ask_for_lines(numba);
-	numba->hook_off = numba->lines == EL_NUMBA_LINES_INJECT && is_python_name(command[0]) &&
-			  keeps_hook_out(command);
+	numba->hook_off = numba->lines == EL_NUMBA_LINES_INJECT && el_python_is_isolated(python);
 	set_cache(numba);
+	if (chosen && !strcmp(chosen, "0")) {
+		say(numba, "Numba line information is off by your NUMBA_DEBUGINFO=0");
+		return 0;
+	}
 	if (numba->lines == EL_NUMBA_LINES_INJECT && !numba->hook_off)
 		return set_hook(numba, error);
-	say(numba,
-	    "Numba line information switched on by environment: compiling takes about twice as "
-	    "long, "
-	    "and Numba 0.60 or newer may run up to 25 % slower (--numba-lines=inject runs at full "
-	    "speed, --numba-lines=off leaves all alone)");
+	say(numba, "Numba line information switched on by environment: compiling takes about "
+		   "twice as long, and Numba 0.60 or newer may run up to 25 % slower "
+		   "(--numba-lines=inject runs at full speed, --numba-lines=off leaves all "
+		   "alone)");
 	if (numba->hook_off)
-		say(numba, "Numba line information switched on by environment, without the hook: "
-			   "Python was "
-			   "started with -I, -S or -E, which keeps it out");
+		say(numba,
+		    "Numba line information switched on by environment, without the hook: Python "
+		    "was started with -I, -S or -E, which keeps it out");
 	return 0;
 }
 
@@ -229,17 +183,17 @@ void el_numba_finish(struct el_numba *numba)
 	if (numba->status_fd <= 0 || pread(numba->status_fd, text, sizeof(text) - 1, 0) < 0)
 		return;
 	if (strstr(text, "patched"))
-		say(numba, "Numba line information switched on by environment, its inlining kept "
-			   "by a hook "
-			   "(--numba-lines=off: neither)");
+		say(numba,
+		    "Numba line information switched on by environment, its inlining kept by a "
+		    "hook (--numba-lines=off: neither)");
 	else if (strstr(text, "unknown"))
-		say(numba, "Numba line information switched on by environment; the hook does not "
-			   "know this "
-			   "Numba and changed nothing: code may run slower than without");
+		say(numba,
+		    "Numba line information switched on by environment; the hook does not know "
+		    "this Numba and changed nothing: code may run slower than without");
 	else if (strstr(text, "loaded"))
 		say(numba,
-		    "Numba line information switched on by environment; its code was compiled "
-		    "by a process that the hook did not reach");
+		    "Numba line information switched on by environment; its code was compiled by "
+		    "a process that the hook did not reach");
 	else
 		say(numba, "the Numba hook was not loaded: this Python takes no PYTHONPATH");
 }
@@ -251,8 +205,6 @@ const char *el_numba_sentence(const struct el_numba *numba)
 
 void el_numba_deinit(struct el_numba *numba)
 {
-	if (numba->hook_fd > 0)
-		close(numba->hook_fd);
 	if (numba->status_fd > 0)
 		close(numba->status_fd);
 }

@@ -21,12 +21,9 @@ enum el_numba_lines {
 #define EL_NUMBA_MAX_CHANGES 6
 
 struct el_numba {
-	bool python; /* the command is a Python */
-	bool chosen; /* NUMBA_DEBUGINFO was the user's own setting */
 	enum el_numba_lines lines;
 	bool hook_off; /* -I, -S or -E keep the hook out */
-	int hook_fd;   /* memory files: the hook as a zip, and what it reports; 0: none */
-	int status_fd;
+	int status_fd; /* memory file in which the hook reports; 0: none */
 	char text[EL_NUMBA_MAX_CHANGES][4096];
 	const char *changes[EL_NUMBA_MAX_CHANGES + 1]; /* as el_child_start() takes them */
 	char sentence[512];
