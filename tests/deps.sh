@@ -4,7 +4,7 @@
 #   tests/deps.sh [ARCH [SECTION...]]
 # ARCH x86 or arm64: for another architecture than this machine's, also its
 # cross compiler and its copies of the -dev packages. SECTION: build, demo,
-# test, lint; all of them when none is named.
+# test, lint, fuzz; all of them but fuzz when none is named.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
