@@ -51,10 +51,10 @@ const struct el_option el_show_options[] = {
 	{0, "library", "GLOB", "source files to treat as a library's; can be repeated",
 	 EL_OPTION_STRINGS, AT(libraries)},
 	{0, "json", NULL, "print JSON", EL_OPTION_FLAG, AT(json)},
-	{0, "color", "when|always|never", "colour (default: when the output is a terminal)",
+	{0, "color", "always|never", "colour (default: when the output is a terminal)",
 	 EL_OPTION_STRING, AT(color)},
-	{'v', "verbose", NULL, "say more about how the figures were got", EL_OPTION_FLAG,
-	 AT(verbose)},
+	{'v', "verbose", NULL, "all counters of the recording, with what each means",
+	 EL_OPTION_FLAG, AT(verbose)},
 	{0},
 };
 

@@ -51,6 +51,7 @@ int el_show(const char *report, const struct el_arguments *arguments,
 		.functions = arguments->functions.at,
 		.n_functions = arguments->functions.n,
 		.json = arguments->json,
+		.verbose = arguments->verbose,
 		.width = terminal_width(),
 	};
 	int err = choose_colour(arguments->color, &options.colour, error);

@@ -264,6 +264,20 @@ static void losses_are_named_in_the_heading(void **state)
 	has(text, "lost ring 30000000 ns");
 }
 
+static void verbose_explains_every_counter(void **state)
+{
+	struct el_profile *profile = program_profile();
+	el_auto_free char *text = NULL;
+
+	(void)state;
+	text = lines_of(profile, OPTIONS(.verbose = true));
+	for (size_t i = 0; i < profile->counters.n; i++)
+		has(text, el_strings_get(&profile->strings, profile->counters.at[i].name));
+	has(text, " ns  elapsed: as counted\n");
+	has(text, " 0 ns  lost ring: as counted\n");
+	assert_null(strstr(text, "others 0"));
+}
+
 static void unknown_view_and_kind_are_refused(void **state)
 {
 	struct el_profile *profile = dither_profile();
@@ -407,6 +421,7 @@ int main(void)
 		cmocka_unit_test(exact_counts_are_on_their_lines),
 		cmocka_unit_test(empty_profile_says_so),
 		cmocka_unit_test(losses_are_named_in_the_heading),
+		cmocka_unit_test(verbose_explains_every_counter),
 		cmocka_unit_test(unknown_view_and_kind_are_refused),
 		cmocka_unit_test(full_disk_is_an_error),
 		cmocka_unit_test(any_byte_in_names_and_sources_is_shown_harmlessly),

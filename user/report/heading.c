@@ -2,7 +2,6 @@
 /* See heading.h. */
 #include "user/report/heading.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -303,40 +302,6 @@ void el_heading_text(const struct el_report_call *call, const struct el_view *vi
 	} else if (view->n_samples < FEW_SAMPLES && el_report_is_time(call)) {
 		el_text_printf(text, "few samples: run it longer, or sample faster (-F)\n");
 	}
-}
-
-void el_footing_text(const struct el_report_call *call, struct el_text *text)
-{
-	const struct el_profile *profile = call->profile;
-	size_t n_zero = 0;
-
-	for (size_t i = 0; i < profile->comments.n; i++) {
-		el_text_name(text, el_report_string(call, profile->comments.at[i]), 0);
-		el_text_printf(text, "\n");
-	}
-	if (!profile->counters.n)
-		return;
-	el_text_style(text, EL_STYLE_DIM);
-	el_text_printf(text, "counters:");
-	for (size_t i = 0; i < profile->counters.n; i++) {
-		const struct el_profile_counter *counter = &profile->counters.at[i];
-		const char *unit = el_report_string(call, counter->unit);
-
-		if (!counter->value) {
-			n_zero++;
-			continue;
-		}
-		el_text_printf(text, i > n_zero ? ", " : " ");
-		el_text_name(text, el_report_string(call, counter->name), 0);
-		el_text_printf(text, " %" PRIu64, counter->value);
-		if (!strcmp(unit, "ns"))
-			el_text_printf(text, " ns");
-	}
-	if (n_zero)
-		el_text_printf(text, "%s%zu others 0", n_zero < profile->counters.n ? ", " : " ",
-			       n_zero);
-	el_text_style(text, EL_STYLE_PLAIN);
-	el_text_printf(text, "\n");
 }
 
 static void kinds_json(const struct el_view *view, struct el_json *json)

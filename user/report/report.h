@@ -40,6 +40,7 @@ struct el_report_options {
 	const struct el_ownership_rule *rules; /* whose code: tried in order, the last match wins */
 	size_t n_rules;
 	bool json;
+	bool verbose; /* text: every counter, with what it means */
 	bool colour;
 	unsigned int width; /* of the terminal; 0: lines are never cut */
 };
