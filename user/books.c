@@ -3,18 +3,24 @@
 #include "user/books.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
-static int add(struct el_profile *profile, const char *name, const char *unit, const char *sentence,
-	       uint64_t value)
+#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* One counter of the profile. */
+struct row {
+	const char *name, *unit, *sentence;
+	uint64_t value;
+};
+
+static int add(struct el_profile *profile, const struct row *row)
 {
-	struct el_profile_counter counter = {.value = value};
-	int err = el_strings_add(&profile->strings, name, &counter.name);
+	struct el_profile_counter counter = {.value = row->value};
+	int err = el_strings_add(&profile->strings, row->name, &counter.name);
 
 	if (!err)
-		err = el_strings_add(&profile->strings, unit, &counter.unit);
+		err = el_strings_add(&profile->strings, row->unit, &counter.unit);
 	if (!err)
-		err = el_strings_add(&profile->strings, sentence, &counter.sentence);
+		err = el_strings_add(&profile->strings, row->sentence, &counter.sentence);
 	return err ? err : el_vec_push(&profile->counters, counter);
 }
 
@@ -29,78 +35,77 @@ static const char *readable(const char *name, char *text, size_t size)
 	return text;
 }
 
-static int add_kernel_counters(struct el_books *books, const struct el_sampler_counts *now,
+static int add_kernel_counters(const struct el_books *books, const struct el_sampler_counts *now,
 			       struct el_profile *profile)
 {
-	static const struct {
-		const char *name, *unit, *sentence;
-	} list[] = {
-#define X(name, unit, sentence) {#name, unit, sentence},
+	const struct row rows[] = {
+#define X(name, unit, sentence)                                                                    \
+	{#name, unit, sentence, now->at[EL_COUNTER_##name] - books->sampler.at[EL_COUNTER_##name]},
 		EL_COUNTERS(X)
 #undef X
 	};
 	char name[64];
 	int err = 0;
 
-	for (int i = 0; i < EL_N_COUNTERS && !err; i++)
-		err = add(profile, readable(list[i].name, name, sizeof(name)), list[i].unit,
-			  list[i].sentence, now->at[i] - books->sampler.at[i]);
+	for (size_t i = 0; i < N_OF(rows) && !err; i++) {
+		struct row row = rows[i];
+
+		row.name = readable(row.name, name, sizeof(name));
+		err = add(profile, &row);
+	}
+	return err;
+}
+
+static int add_user_counters(const struct el_books *books, const struct el_books *now,
+			     struct el_profile *profile)
+{
+	enum el_counter taken = books->clock ? EL_COUNTER_KEPT : EL_COUNTER_RAN_KEPT;
+	const char *unit = books->clock ? "ns" : "n";
+	uint64_t taken_before = books->clock ? books->join.weight : books->join.samples;
+	uint64_t taken_now = books->clock ? now->join.weight : now->join.samples;
+#define SINCE(member) (now->member - books->member)
+	const struct row rows[] = {
+		{"enabled", "ns", "time the events were on, over all CPUs",
+		 SINCE(sampler.enabled_ns)},
+		{"open tail", "ns", "time since each CPU's last tick", now->sampler.open_tail_ns},
+		{"open head", "ns", "the open tail of the window before",
+		 books->sampler.open_tail_ns},
+		{"carried in", unit, "kept before this window, taken in it",
+		 books->sampler.at[taken] - taken_before},
+		{"carried out", unit, "kept in this window, taken in the next",
+		 now->sampler.at[taken] - taken_now},
+		{"side-band lost", "n", "lost records of processes and mappings",
+		 SINCE(sampler.sideband_lost)},
+		{"stacks missing", "n", "samples whose stack never came",
+		 SINCE(join.stacks_missing)},
+		{"images unread", "n", "processes gone before their mappings were read",
+		 SINCE(join.images_unread)},
+		{"parser restarts", "n", "times the parser died on an input",
+		 SINCE(parser.parser_restarts)},
+		{"fetcher restarts", "n", "times reading another process hung",
+		 SINCE(parser.fetcher_restarts)},
+		{"quarantined", "n", "inputs that are not tried again", SINCE(parser.quarantined)},
+	};
+#undef SINCE
+	int err = 0;
+
+	for (size_t i = 0; i < N_OF(rows) && !err; i++)
+		err = add(profile, &rows[i]);
 	return err;
 }
 
 int el_books_write(struct el_books *books, struct el_sampler *sampler, const struct el_join *join,
 		   const struct el_parser *parser, struct el_profile *profile)
 {
-	enum el_counter taken = books->clock ? EL_COUNTER_KEPT : EL_COUNTER_RAN_KEPT;
-	struct el_sampler_counts now;
-	struct el_join_counts joined;
-	struct el_parser_stats parsed;
-	uint64_t in, out;
+	struct el_books now = *books;
 	int err;
 
-	el_sampler_counts(sampler, &now);
-	el_join_counts(join, &joined);
-	el_parser_stats(parser, &parsed);
-	in = books->sampler.at[taken] - (books->clock ? books->join.weight : books->join.samples);
-	out = now.at[taken] - (books->clock ? joined.weight : joined.samples);
-
-	err = add_kernel_counters(books, &now, profile);
+	el_sampler_counts(sampler, &now.sampler);
+	el_join_counts(join, &now.join);
+	el_parser_stats(parser, &now.parser);
+	err = add_kernel_counters(books, &now.sampler, profile);
 	if (!err)
-		err = add(profile, "enabled", "ns", "time the events were on, over all CPUs",
-			  now.enabled_ns - books->sampler.enabled_ns);
-	if (!err)
-		err = add(profile, "open tail", "ns", "time since each CPU's last tick",
-			  now.open_tail_ns);
-	if (!err)
-		err = add(profile, "open head", "ns", "the open tail of the window before",
-			  books->sampler.open_tail_ns);
-	if (!err)
-		err = add(profile, "carried in", books->clock ? "ns" : "n",
-			  "kept before this window, taken in it", in);
-	if (!err)
-		err = add(profile, "carried out", books->clock ? "ns" : "n",
-			  "kept in this window, taken in the next", out);
-	if (!err)
-		err = add(profile, "side-band lost", "n", "lost records of processes and mappings",
-			  now.sideband_lost - books->sampler.sideband_lost);
-	if (!err)
-		err = add(profile, "stacks missing", "n", "samples whose stack never came",
-			  joined.stacks_missing - books->join.stacks_missing);
-	if (!err)
-		err = add(profile, "images unread", "n",
-			  "processes gone before their mappings were read",
-			  joined.images_unread - books->join.images_unread);
-	if (!err)
-		err = add(profile, "parser restarts", "n", "times the parser died on an input",
-			  parsed.parser_restarts - books->parser.parser_restarts);
-	if (!err)
-		err = add(profile, "fetcher restarts", "n", "times reading another process hung",
-			  parsed.fetcher_restarts - books->parser.fetcher_restarts);
-	if (!err)
-		err = add(profile, "quarantined", "n", "inputs that are not tried again",
-			  parsed.quarantined - books->parser.quarantined);
-	books->sampler = now;
-	books->join = joined;
-	books->parser = parsed;
+		err = add_user_counters(books, &now, profile);
+	*books = now;
 	return err;
 }

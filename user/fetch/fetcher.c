@@ -192,5 +192,6 @@ void el_fetcher_main(int socket)
 		_exit(1);
 	while (!serve_request(&fetcher))
 		;
+	el_fetch_targets_free(fetcher.targets);
 	_exit(0);
 }

@@ -57,19 +57,14 @@ static const struct el_profile_counter *counter_of(const struct el_report_call *
 	return NULL;
 }
 
-static uint64_t counted(const struct el_report_call *call, const char *name)
-{
-	const struct el_profile_counter *counter = counter_of(call, name);
-
-	return counter ? counter->value : 0;
-}
-
 /* What the kernel kept for this profile: the sum of its weights must be the same. */
 static uint64_t accounted(const struct el_report_call *call)
 {
 	const char *kept = el_report_is_time(call) ? "kept" : "ran kept";
 
-	return counted(call, kept) + counted(call, "carried in") - counted(call, "carried out");
+	return el_profile_counter_value(call->profile, kept) +
+	       el_profile_counter_value(call->profile, "carried in") -
+	       el_profile_counter_value(call->profile, "carried out");
 }
 
 static bool is_whole_machine(const struct el_report_call *call)
