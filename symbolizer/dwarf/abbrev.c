@@ -106,6 +106,7 @@ const struct el_abbrevs *el_abbrevs_of(struct el_dwarf *dwarf, const struct el_d
 	cursor = el_cursor_of(at, piece->size - unit->abbrev_off);
 	if (read_table(slot, &cursor, sizes))
 		return NULL;
+	dwarf->abbrev_bytes += cursor.at - at;
 	slot->used = true;
 	slot->off = unit->abbrev_off;
 	slot->version = sizes->version;

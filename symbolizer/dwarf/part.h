@@ -260,7 +260,8 @@ struct el_dwarf {
 	struct el_index lines_by_off;
 	struct el_strings strings;
 	struct el_abbrevs abbrevs[EL_ABBREVS_CACHED];
-	uint64_t list_steps; /* entries of range lists read; many DIEs may share a long list */
+	uint64_t abbrev_bytes; /* of tables read, each time one is */
+	uint64_t list_steps;   /* entries of range lists read; many DIEs may share a long list */
 	uint64_t index_bytes;
 	uint64_t n_indexed;
 };

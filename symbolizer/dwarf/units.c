@@ -12,6 +12,7 @@
 
 #define UNITS_MAX (1u << 20) /* headers read, of units we know or not: one of zeros has 4 bytes */
 #define HEADER_MAX 48u
+#define ABBREV_BYTES_MAX (64u << 20) /* in one pass, and four times the section */
 
 /* The attributes of a unit DIE as read; bases may come after their users. */
 struct unit_die {
@@ -227,8 +228,19 @@ static int by_start(const void *a, const void *b)
 	return (left->unit > right->unit) - (left->unit < right->unit);
 }
 
+/* Units may share a long range list, and their abbreviation tables may overlap: what is read is
+ * more than the file then. */
+static bool too_much(struct el_dwarf *dwarf, uint64_t abbrev_bytes)
+{
+	uint64_t section = el_dwarf_section(dwarf, EL_SECTION_ABBREV)->size;
+
+	return dwarf->ranges.n >= EL_RANGES_MAX ||
+	       dwarf->abbrev_bytes - abbrev_bytes > ABBREV_BYTES_MAX + 4 * section;
+}
+
 int el_units_read(struct el_dwarf *dwarf)
 {
+	uint64_t abbrev_bytes = dwarf->abbrev_bytes;
 	struct el_piece *info = el_dwarf_section(dwarf, EL_SECTION_INFO);
 	struct el_dwarf_unit unit;
 	struct el_cursor cursor;
@@ -250,6 +262,8 @@ int el_units_read(struct el_dwarf *dwarf)
 		err = add_unit(dwarf, &unit);
 		if (err)
 			return err;
+		if (too_much(dwarf, abbrev_bytes))
+			break;
 	}
 	if (dwarf->ranges.n)
 		qsort(dwarf->ranges.at, dwarf->ranges.n, sizeof(*dwarf->ranges.at), by_start);

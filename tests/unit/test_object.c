@@ -189,6 +189,7 @@ static void add_abbrevs(struct fixture *fixture)
 					     {DW_AT_call_file, DW_FORM_data1},
 					     {DW_AT_call_line, DW_FORM_data1}};
 	static const uint8_t cyclic[][2] = {{DW_AT_abstract_origin, DW_FORM_ref4}};
+	static const uint8_t scattered[][2] = {{DW_AT_ranges, DW_FORM_sec_offset}};
 	size_t section = elf_writer_section(&fixture->writer, ".debug_abbrev", SHT_PROGBITS, 0, 0);
 	struct el_buffer *bytes = elf_writer_bytes(&fixture->writer, section);
 
@@ -197,6 +198,7 @@ static void add_abbrevs(struct fixture *fixture)
 	add_abbrev(bytes, 3, DW_TAG_subprogram, true, concrete, 5);
 	add_abbrev(bytes, 4, DW_TAG_inlined_subroutine, false, inlined, 5);
 	add_abbrev(bytes, 5, DW_TAG_subprogram, false, cyclic, 1);
+	add_abbrev(bytes, 6, DW_TAG_compile_unit, false, scattered, 1);
 	el_buffer_add_u8(bytes, 0);
 }
 
@@ -347,25 +349,82 @@ static void zero_line_range_and_instruction_length_are_survived(void **state)
 	assert_int_equal(look_up(fixture, TEXT + 0x34)->frames.at[0].line, 13);
 }
 
+/* Puts `size` bytes of other units in front of the unit that add_info() made last. */
+static void put_units_before(struct fixture *fixture, const void *units, size_t size)
+{
+	struct el_buffer *info = elf_writer_bytes(&fixture->writer, fixture->writer.n_sections - 1);
+
+	assert_int_equal(el_vec_reserve(&info->bytes, size + info->bytes.n), 0);
+	memmove(info->bytes.at + size, info->bytes.at, info->bytes.n);
+	memcpy(info->bytes.at, units, size);
+	info->bytes.n += size;
+}
+
 /* 2^20 headers are read; a section of zeros is as many as it has words. */
 static void endless_empty_units_are_not_all_read(void **state)
 {
 	struct fixture *fixture = *state;
-	struct el_buffer unit = {0}, *info;
-	size_t zeros = (size_t)4 << 20;
+	size_t size = (size_t)4 << 20;
+	uint8_t *zeros = calloc(1, size);
 
 	add_abbrevs(fixture);
 	add_info(fixture, false);
-	info = elf_writer_bytes(&fixture->writer, fixture->writer.n_sections - 1);
-	el_buffer_add(&unit, info->bytes.at, info->bytes.n);
-	assert_int_equal(el_vec_reserve(&info->bytes, zeros + unit.bytes.n), 0);
-	memset(info->bytes.at, 0, zeros);
-	info->bytes.n = zeros;
-	el_buffer_add(info, unit.bytes.at, unit.bytes.n);
+	put_units_before(fixture, zeros, size);
 	add_lines(fixture, 1, 14);
 	make(fixture);
 	assert_int_equal(look_up(fixture, TEXT + 0x14)->frames.n, 0);
-	el_buffer_deinit(&unit);
+	free(zeros);
+}
+
+static void long_range_list_of_many_units_is_bounded(void **state)
+{
+	static const uint64_t range[] = {0x10, 0x20};
+	struct fixture *fixture = *state;
+	struct el_buffer units = {0}, *ranges;
+	size_t i;
+
+	add_abbrevs(fixture);
+	add_info(fixture, false);
+	for (i = 0; i < 5; i++) {
+		el_buffer_add_u32(&units, 12);
+		el_buffer_add(&units, "\4\0\0\0\0\0\10\6\0\0\0\0", 12);
+	}
+	put_units_before(fixture, units.bytes.at, units.bytes.n);
+	i = elf_writer_section(&fixture->writer, ".debug_ranges", SHT_PROGBITS, 0, 0);
+	ranges = elf_writer_bytes(&fixture->writer, i);
+	for (i = 0; i < 1u << 20; i++)
+		el_buffer_add(ranges, range, sizeof(range));
+	add_lines(fixture, 1, 14);
+	make(fixture);
+	assert_int_equal(look_up(fixture, TEXT + 0x14)->frames.n, 0);
+	el_buffer_deinit(&units);
+}
+
+/* Each table begins one declaration after the one before and ends where all end. */
+static void overlapping_abbreviation_tables_are_bounded(void **state)
+{
+	static const uint8_t declaration[] = {1, DW_TAG_subprogram, 0, 0, 0};
+	uint8_t units[100][12] = {0};
+	struct fixture *fixture = *state;
+	struct el_buffer *abbrevs;
+	uint32_t table;
+	size_t i;
+
+	add_abbrevs(fixture);
+	abbrevs = elf_writer_bytes(&fixture->writer, fixture->writer.n_sections - 1);
+	table = abbrevs->bytes.n;
+	for (i = 0; i < 200000; i++)
+		el_buffer_add(abbrevs, declaration, sizeof(declaration));
+	add_info(fixture, false);
+	for (i = 0; i < 100; i++, table += sizeof(declaration)) {
+		memcpy(units[i], "\10\0\0\0\4", 5);
+		memcpy(units[i] + 6, &table, sizeof(table));
+		memcpy(units[i] + 10, "\10\1", 2);
+	}
+	put_units_before(fixture, units, sizeof(units));
+	add_lines(fixture, 1, 14);
+	make(fixture);
+	assert_int_equal(look_up(fixture, TEXT + 0x14)->frames.n, 0);
 }
 
 static void evicted_object_answers_again(void **state)
@@ -484,6 +543,8 @@ int main(void)
 		T(cyclic_origin_ends_without_a_name),
 		T(zero_line_range_and_instruction_length_are_survived),
 		T(endless_empty_units_are_not_all_read),
+		T(long_range_list_of_many_units_is_bounded),
+		T(overlapping_abbreviation_tables_are_bounded),
 		T(evicted_object_answers_again),
 		T(not_an_elf_is_a_bad_file),
 		T(truncated_program_is_answered_or_missed),
