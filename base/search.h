@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Binary search in arrays that are sorted by whatever the caller compares. */
+/* Sorting and binary search by whatever the caller compares. */
 #ifndef EL_BASE_SEARCH_H
 #define EL_BASE_SEARCH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * How many of the `n` first items `holds` is true for, which is an expression
@@ -22,5 +23,11 @@
 		}                                                                                  \
 		el_low;                                                                            \
 	})
+
+/* For comparators: negative, 0 or positive, as the larger one is `b`, none or `a`. */
+static inline int el_compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
 
 #endif

@@ -26,11 +26,6 @@ struct row_order {
 	const struct el_view *view;
 };
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* By file, function name, line. */
 static int by_place(const void *a, const void *b, void *context)
 {
@@ -38,14 +33,14 @@ static int by_place(const void *a, const void *b, void *context)
 	const struct el_view_row *x = &order->view->rows.at[*(const uint32_t *)a];
 	const struct el_view_row *y = &order->view->rows.at[*(const uint32_t *)b];
 	const struct el_profile *profile = order->call->profile;
-	int result = compare_u64(x->file, y->file);
+	int result = el_compare_u64(x->file, y->file);
 
 	if (!result)
-		result = compare_u64(profile->functions.at[x->function].name,
-				     profile->functions.at[y->function].name);
+		result = el_compare_u64(profile->functions.at[x->function].name,
+					profile->functions.at[y->function].name);
 	if (!result)
-		result = compare_u64(x->line, y->line);
-	return result ? result : compare_u64(x->function, y->function);
+		result = el_compare_u64(x->line, y->line);
+	return result ? result : el_compare_u64(x->function, y->function);
 }
 
 static int start_section(struct el_annotated *lines, const struct el_view_row *row)
@@ -154,17 +149,17 @@ static int by_rank(const void *a, const void *b)
 	if (x->mine != y->mine)
 		return y->mine - x->mine;
 	if (x->weight != y->weight)
-		return compare_u64(y->weight, x->weight);
-	return compare_u64(x->first_line, y->first_line);
+		return el_compare_u64(y->weight, x->weight);
+	return el_compare_u64(x->first_line, y->first_line);
 }
 
 static int by_into_mine(const void *a, const void *b, void *context)
 {
 	const struct el_view *view = context;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int result = compare_u64(view->rows.at[y].into_mine, view->rows.at[x].into_mine);
+	int result = el_compare_u64(view->rows.at[y].into_mine, view->rows.at[x].into_mine);
 
-	return result ? result : compare_u64(x, y);
+	return result ? result : el_compare_u64(x, y);
 }
 
 static int collect_inlined(struct el_annotated *lines)

@@ -2,16 +2,12 @@
 /* What of the annotated source is worth the first screen; see lines.h. */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "user/report/lines.h"
 
 #define ENOUGH 0.9            /* of what is ranked: then stop */
 #define WORTH_A_LINE 0.5      /* percent */
 #define FIRST_SCREEN_LINES 60 /* source lines, context included */
-
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
 
 struct candidate {
 	uint32_t section, line;
@@ -26,8 +22,8 @@ static int by_weight(const void *a, const void *b)
 	if (x->mine != y->mine)
 		return y->mine - x->mine;
 	if (x->weight != y->weight)
-		return compare_u64(y->weight, x->weight);
-	return compare_u64(x->line, y->line);
+		return el_compare_u64(y->weight, x->weight);
+	return el_compare_u64(x->line, y->line);
 }
 
 static uint32_t printed_lines(const struct el_annotated *lines, const struct el_section *section)

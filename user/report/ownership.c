@@ -83,7 +83,7 @@ struct el_ownership {
 	bool *mine; /* by function */
 };
 
-static bool any_matches(const char *const *globs, size_t n, const char *text)
+bool el_any_glob_matches(const char *const *globs, size_t n, const char *text)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!fnmatch(globs[i], text, 0))
@@ -106,7 +106,8 @@ static bool decide(bool built_in, const struct el_ownership_rule *rules, size_t 
 bool el_ownership_path_is_mine(const struct el_ownership_rule *rules, size_t n_rules,
 			       const char *path)
 {
-	return decide(!any_matches(library_paths, N_OF(library_paths), path), rules, n_rules, path);
+	return decide(!el_any_glob_matches(library_paths, N_OF(library_paths), path), rules,
+		      n_rules, path);
 }
 
 struct judge {
@@ -149,8 +150,8 @@ static bool is_mine(struct judge *judge, const struct el_profile_function *funct
 	if (function->file)
 		return by_file(judge, function->file, made_at_run_time ? 0 : object);
 	if (made_at_run_time)
-		return decide(!any_matches(library_names, N_OF(library_names), name), judge->rules,
-			      judge->n_rules, name);
+		return decide(!el_any_glob_matches(library_names, N_OF(library_names), name),
+			      judge->rules, judge->n_rules, name);
 	return object && by_path(judge, object);
 }
 

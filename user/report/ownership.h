@@ -34,4 +34,7 @@ bool el_ownership_is_mine(const struct el_ownership *ownership, uint32_t functio
 bool el_ownership_path_is_mine(const struct el_ownership_rule *rules, size_t n_rules,
 			       const char *path);
 
+/* Whether one of the globs matches the whole text; see fnmatch(3). */
+bool el_any_glob_matches(const char *const *globs, size_t n, const char *text);
+
 #endif

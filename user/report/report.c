@@ -3,7 +3,6 @@
 #include "user/report/report.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -151,21 +150,18 @@ int el_report_view(const struct el_report_call *call, enum el_view_by by, struct
 	return el_view_new(call->profile, &options, ret);
 }
 
-static bool any_matches(const char *const *globs, size_t n, const char *text)
+static bool passes(const char *const *globs, size_t n, const char *text)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!fnmatch(globs[i], text, 0))
-			return true;
-	return !n;
+	return !n || el_any_glob_matches(globs, n, text);
 }
 
 bool el_report_wants(const struct el_report_call *call, const char *file, const char *function)
 {
 	const struct el_report_options *options = call->options;
 
-	return (any_matches(options->files, options->n_files, file) ||
-		any_matches(options->files, options->n_files, el_path_last(file))) &&
-	       any_matches(options->functions, options->n_functions, function);
+	return (passes(options->files, options->n_files, file) ||
+		passes(options->files, options->n_files, el_path_last(file))) &&
+	       passes(options->functions, options->n_functions, function);
 }
 
 struct el_text el_report_text_begin(const struct el_report_call *call, struct el_buffer *out)
