@@ -108,7 +108,7 @@ static void many_rounds_keep_every_record(void **state)
 		for (int i = 0; i < 5; i++) {
 			random = random * 6364136223846793005ull + 1442695040888963407ull;
 			add(&queue, EL_ARRIVAL_SAMPLE, now + 1 + (random >> 40) % 30,
-			    "12345678901" + random % 11);
+			    &"12345678901"[random % 11]);
 			n_in++;
 		}
 		now += 10;
