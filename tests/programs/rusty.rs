@@ -3,6 +3,12 @@
 // Usage: rusty MILLISECONDS
 use std::time::{Duration, Instant};
 
+// std::hint's came with Rust 1.66, and Debian 12 has 1.63.
+#[inline(always)]
+fn black_box(value: u64) -> u64 {
+    unsafe { std::ptr::read_volatile(&value) }
+}
+
 trait Shape {
     fn grow(&mut self, n: u64) -> u64;
 }
@@ -15,7 +21,7 @@ impl Shape for Square {
     #[inline(never)]
     fn grow(&mut self, n: u64) -> u64 {
         for i in 0..n {
-            self.side = std::hint::black_box(self.side.wrapping_mul(3).wrapping_add(i)); // grow
+            self.side = black_box(self.side.wrapping_mul(3).wrapping_add(i)); // grow
         }
         self.side
     }
@@ -25,7 +31,7 @@ impl Shape for Square {
 fn total<T: Copy + Into<u64>>(values: &[T]) -> u64 {
     let mut sum = 0u64;
     for v in values {
-        sum = std::hint::black_box(sum ^ (*v).into()); // total
+        sum = black_box(sum ^ (*v).into()); // total
     }
     sum
 }
