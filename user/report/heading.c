@@ -155,8 +155,8 @@ static void how_sure(const struct el_report_call *call, const struct el_view *vi
 		el_text_printf(text, ", every one counted");
 	else if (view->n_samples)
 		el_text_printf(text,
-			       precision < 0.095 ? ", a share is good to ±%.2f"
-						 : ", a share is good to ±%.1f",
+			       precision < 0.095 ? ", a share is good to ±%.2f points"
+						 : ", a share is good to ±%.1f points",
 			       precision);
 }
 

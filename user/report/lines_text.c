@@ -3,6 +3,7 @@
  * rest. */
 #include <string.h>
 
+#include "user/report/modules.h"
 #include "user/report/shorten.h"
 #include "user/report/heading.h"
 #include "user/report/lines_print.h"
@@ -143,7 +144,9 @@ int el_annotated_text(const struct el_report_call *call, struct el_buffer *out)
 		printer.count_columns = 6;
 	el_heading_text(call, lines.view, &text);
 	your_code(&printer);
-	err = body(&printer);
+	err = el_modules_text(call, &text);
+	if (!err)
+		err = body(&printer);
 	el_text_printf(&text, "\n");
 	el_footing_text(call, &text);
 	el_annotated_deinit(&lines);
