@@ -20,7 +20,6 @@ typedef __u64 uint64_t;
 
 #define EL_MAX_FRAMES 127         /* of one stack record, user or kernel */
 #define EL_MAX_CPUS 1024          /* slots of the per-CPU arrays */
-#define EL_MAX_EVENTS 4           /* event sources of one recording */
 #define EL_KNOWN_STACKS (1 << 16) /* slots of the lossy array of stack IDs already sent */
 
 enum el_record_type {

@@ -80,6 +80,8 @@ static int add_user_counters(const struct el_books *books, const struct el_books
 		 SINCE(join.stacks_missing)},
 		{"images unread", "n", "processes gone before their mappings were read",
 		 SINCE(join.images_unread)},
+		{"mappings refused", "n", "mappings of processes that have too many",
+		 SINCE(join.mappings_refused)},
 		{"parser restarts", "n", "times the parser died on an input",
 		 SINCE(parser.parser_restarts)},
 		{"fetcher restarts", "n", "times reading another process hung",

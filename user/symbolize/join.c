@@ -327,7 +327,11 @@ int el_join_dump(struct el_join *join, uint64_t from_ns, uint64_t to_ns, el_join
 
 void el_join_counts(const struct el_join *join, struct el_join_counts *ret)
 {
+	struct el_processes_counts processes;
+
+	el_processes_counts(join->processes, &processes);
 	*ret = join->counts;
+	ret->mappings_refused = processes.mappings_refused;
 	ret->stacks_missing = join->raw.n_missing;
 	ret->images = join->acquire.n_images;
 	ret->images_unread = join->acquire.n_unread;

@@ -49,6 +49,7 @@ struct el_join_counts {
 	uint64_t samples, weight;       /* taken into profiles */
 	uint64_t stacks_missing;        /* samples whose body never came: kept, without frames */
 	uint64_t images, images_unread; /* gone before /proc could be read */
+	uint64_t mappings_refused;      /* of processes with too many */
 };
 void el_join_counts(const struct el_join *join, struct el_join_counts *ret);
 
