@@ -51,7 +51,8 @@ static void detach(void *context)
 	free(state);
 }
 
-/* The kernel gives the vdso to every process; it is small, so each image has its own copy. */
+/* The kernel gives the vdso to every process; it is small, so each image has its own copy,
+ * taken while the process lives. */
 static int read_vdso(struct state *state, const struct el_mapping *mapping, struct el_object **ret)
 {
 	const struct el_source *source = &state->context->source;
@@ -79,10 +80,13 @@ static int map(void *context, const struct el_mapping *mapping)
 	struct state *state = context;
 	struct mapped mapped = {.mapping = mapping->id};
 
-	if (!(mapping->flags & EL_MAPPING_FILE) || (mapping->flags & EL_MAPPING_KERNEL))
+	if (mapping->flags & EL_MAPPING_VDSO)
+		mapped.err = read_vdso(state, mapping, &mapped.object);
+	else if ((mapping->flags & EL_MAPPING_FILE) && !(mapping->flags & EL_MAPPING_KERNEL))
+		mapped.err = el_object_of_mapping(state->context->objects, &state->target->image,
+						  mapping, &mapped.object);
+	else
 		return 0;
-	mapped.err = el_object_of_mapping(state->context->objects, &state->target->image, mapping,
-					  &mapped.object);
 	if (mapped.err == -ENOMEM)
 		return mapped.err;
 	return el_vec_push(&state->mapped, mapped);
@@ -90,20 +94,12 @@ static int map(void *context, const struct el_mapping *mapping)
 
 static struct mapped *mapped_of(struct state *state, const struct el_mapping *mapping)
 {
-	struct mapped mapped = {.mapping = mapping->id};
 	size_t i;
 
 	for (i = state->mapped.n; i-- > 0;)
 		if (state->mapped.at[i].mapping == mapping->id)
 			return &state->mapped.at[i];
-	if (!(mapping->flags & EL_MAPPING_VDSO))
-		return NULL;
-	mapped.err = read_vdso(state, mapping, &mapped.object);
-	if (el_vec_push(&state->mapped, mapped)) {
-		el_object_put(mapped.object);
-		return NULL;
-	}
-	return &state->mapped.at[state->mapped.n - 1];
+	return NULL;
 }
 
 static enum el_miss miss_of(int err)
