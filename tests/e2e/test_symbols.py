@@ -81,6 +81,14 @@ def position_dependent_program_has_lines():
 
 
 @test
+def vdso_has_names_after_the_process_ended():
+    _, profile = record("-F", 997, "--", build("clock", "clock.c"), 500)
+    rows = profile.flat(pprof.function_key)
+    named = sum(n for name, n in rows.items() if "clock_gettime" in str(name))
+    check(named > 0.5 * sum(rows.values()), rows)
+
+
+@test
 def cpp_names_are_demangled_and_lines_right():
     program = build("shapes", "shapes.cc", flags=("-O2", "-g", "-fno-omit-frame-pointer"), compiler="g++")
     _, profile = record("-F", 997, "--", program, 1500)
