@@ -67,22 +67,6 @@ static int check_reports(const char *list, struct el_error *error)
 	return 0;
 }
 
-int el_windows_open(struct el_windows *windows, struct el_error *error)
-{
-	int err = check_reports(windows->reports, error);
-
-	if (err)
-		return err;
-	if (mkdir(windows->folder, 0700) && errno != EEXIST)
-		return el_error_set(error, -errno,
-				    "cannot make the folder %s: %s. Give another with -o",
-				    windows->folder, strerror(errno));
-	if (access(windows->folder, W_OK | X_OK))
-		return el_error_set(error, -errno, "cannot write into %s: %s. Give another with -o",
-				    windows->folder, strerror(errno));
-	return 0;
-}
-
 static void stem_of(const struct el_profile *profile, char *stem)
 {
 	time_t seconds = profile->start_wall_ns / 1000000000;
@@ -120,6 +104,28 @@ static void remove_window(const char *folder, const char *stem)
 	}
 	snprintf(path, sizeof(path), "%s/%s", folder, stem);
 	rmdir(path);
+}
+
+int el_windows_open(struct el_windows *windows, struct el_error *error)
+{
+	int err = check_reports(windows->reports, error);
+	char path[4096];
+
+	if (err)
+		return err;
+	if (mkdir(windows->folder, 0700) && errno != EEXIST)
+		return el_error_set(error, -errno,
+				    "cannot make the folder %s: %s. Give another with -o",
+				    windows->folder, strerror(errno));
+	if (access(windows->folder, W_OK | X_OK))
+		return el_error_set(error, -errno, "cannot write into %s: %s. Give another with -o",
+				    windows->folder, strerror(errno));
+	/* Of a recording that was killed; what is not a window's file is not ours to remove. */
+	remove_window(windows->folder, ASIDE);
+	snprintf(path, sizeof(path), "%s/%s", windows->folder, ASIDE);
+	if (!access(path, F_OK))
+		return el_error_set(error, -EEXIST, "%s holds other files: remove it", path);
+	return 0;
 }
 
 static int only_stems(const struct dirent *item)

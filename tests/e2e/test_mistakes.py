@@ -99,6 +99,18 @@ def output_that_cannot_be_written_is_said():
 
 
 @test
+def unfinished_window_is_removed_or_named_before_recording():
+    aside = path("windows/.writing")
+    os.makedirs(aside)
+    open(os.path.join(aside, "profile.pb.gz"), "w").close()
+    everline("record", "--every", 1, "-o", path("windows"), "--", "true").ok()
+    check(not os.path.exists(aside), "a killed recording's window is gone")
+    os.mkdir(aside)
+    open(os.path.join(aside, "notes"), "w").close()
+    everline("record", "--every", 1, "-o", path("windows"), "--", "true").fails(1, ".writing", "remove")
+
+
+@test
 def full_disk_leaves_no_torn_file_and_fails():
     folder = path("small")
     os.mkdir(folder)
