@@ -7,6 +7,8 @@
 #ifndef EL_DWARF_PART_H
 #define EL_DWARF_PART_H
 
+#include <dwarf.h>
+
 #include "base/cursor.h"
 #include "base/index.h"
 #include "base/strings.h"
@@ -168,6 +170,17 @@ struct el_ranges {
 struct el_die_code {
 	struct el_value low, high, ranges;
 };
+
+/* Keeps the value of an attribute that says where code is; others are none of it. */
+static inline void el_die_code_take(struct el_die_code *code, uint16_t name, struct el_value value)
+{
+	if (name == DW_AT_low_pc)
+		code->low = value;
+	else if (name == DW_AT_high_pc)
+		code->high = value;
+	else if (name == DW_AT_ranges)
+		code->ranges = value;
+}
 
 /* Appends the ranges of a DIE, tagged with `scope`; empty ones and those at 0 (discarded) are not.
  */

@@ -33,15 +33,6 @@ struct die {
 static void take_attribute(struct die *die, uint16_t name, struct el_value value)
 {
 	switch (name) {
-	case DW_AT_low_pc:
-		die->code.low = value;
-		break;
-	case DW_AT_high_pc:
-		die->code.high = value;
-		break;
-	case DW_AT_ranges:
-		die->code.ranges = value;
-		break;
 	case DW_AT_abstract_origin:
 		if (value.kind == EL_VALUE_REF)
 			die->origin = value.number;
@@ -59,6 +50,8 @@ static void take_attribute(struct die *die, uint16_t name, struct el_value value
 	case DW_AT_call_column:
 		die->call_column = value.number;
 		break;
+	default:
+		el_die_code_take(&die->code, name, value);
 	}
 }
 

@@ -106,15 +106,6 @@ static void take_attribute(struct el_dwarf_unit *unit, uint16_t name, struct el_
 			   struct unit_die *die)
 {
 	switch (name) {
-	case DW_AT_low_pc:
-		die->code.low = value;
-		break;
-	case DW_AT_high_pc:
-		die->code.high = value;
-		break;
-	case DW_AT_ranges:
-		die->code.ranges = value;
-		break;
 	case DW_AT_comp_dir:
 		die->comp_dir = value;
 		break;
@@ -138,6 +129,8 @@ static void take_attribute(struct el_dwarf_unit *unit, uint16_t name, struct el_
 	case DW_AT_GNU_dwo_name:
 		unit->split = true;
 		break;
+	default:
+		el_die_code_take(&die->code, name, value);
 	}
 }
 
