@@ -136,7 +136,9 @@ test: deps
 	$(Q)$(MAKE) --no-print-directory $(QUIET) $(PARALLEL) $(PROGRAMS) $(UNIT)
 	$(Q)tests/run.sh all $(O)
 
-bench: $(PROGRAMS)
+bench:
+	$(Q)tests/deps.sh $(ARCH) build demo test bench
+	$(Q)$(MAKE) $(QUIET) $(PARALLEL) $(PROGRAMS)
 	$(Q)tests/bench/run.sh $(O) $(BENCH)
 
 # --- the rest ----------------------------------------------------------------
