@@ -87,6 +87,10 @@ static int add_user_counters(const struct el_books *books, const struct el_books
 		{"fetcher restarts", "n", "times reading another process hung",
 		 SINCE(parser.fetcher_restarts)},
 		{"quarantined", "n", "inputs that are not tried again", SINCE(parser.quarantined)},
+		{"jit refused", "n", "images of JIT lists that were damaged, too large or no ELF",
+		 SINCE(symbolizer.jit_refused)},
+		{"perf map bad lines", "n", "lines of perf maps that were no entries",
+		 SINCE(symbolizer.perf_map_bad_lines)},
 	};
 #undef SINCE
 	int err = 0;
@@ -97,7 +101,7 @@ static int add_user_counters(const struct el_books *books, const struct el_books
 }
 
 int el_books_write(struct el_books *books, struct el_sampler *sampler, const struct el_join *join,
-		   const struct el_parser *parser, struct el_profile *profile)
+		   struct el_parser *parser, struct el_profile *profile)
 {
 	struct el_books now = *books;
 	int err;
@@ -105,6 +109,9 @@ int el_books_write(struct el_books *books, struct el_sampler *sampler, const str
 	el_sampler_counts(sampler, &now.sampler);
 	el_join_counts(join, &now.join);
 	el_parser_stats(parser, &now.parser);
+	if (now.parser.parser_restarts != books->parser.parser_restarts)
+		now.symbolizer = books->symbolizer = (struct el_symbolizer_stats){0};
+	(void)el_parser_symbolizer_stats(parser, &now.symbolizer); /* a dead parser: as before */
 	err = add_kernel_counters(books, &now.sampler, profile);
 	if (!err)
 		err = add_user_counters(books, &now, profile);

@@ -19,10 +19,11 @@ struct el_books {
 	struct el_sampler_counts sampler;
 	struct el_join_counts join;
 	struct el_parser_stats parser;
+	struct el_symbolizer_stats symbolizer; /* of today's parser */
 };
 
 /* Writes what happened since the last call into `profile`. */
 int el_books_write(struct el_books *books, struct el_sampler *sampler, const struct el_join *join,
-		   const struct el_parser *parser, struct el_profile *profile);
+		   struct el_parser *parser, struct el_profile *profile);
 
 #endif

@@ -17,7 +17,10 @@
 	X("stack lost ring", "stacks, ring buffer full")                                           \
 	X("stacks missing", "stacks never came")                                                   \
 	X("side-band lost", "process and mapping records")                                         \
-	X("images unread", "processes gone before they were read")                                 \
+	X("images unread", "processes that were gone before they were read")                       \
+	X("mappings refused", "mappings, too many")                                                \
+	X("jit refused", "JIT images refused")                                                     \
+	X("perf map bad lines", "bad lines of perf maps")                                          \
 	X("target full", "children not followed")                                                  \
 	X("parser restarts", "parser restarts")                                                    \
 	X("fetcher restarts", "fetcher restarts")                                                  \
