@@ -152,8 +152,10 @@ static int look_at(struct state *state, uint32_t n, bool fully)
 	look.before = list->seen.complete && list->finished ? &list->seen : NULL;
 	look.deadline_ns = look.now_ns + LOOK_MAX_NS;
 	err = el_gdbjit_list_read(&seen, &state->memory, list->descriptor, look.deadline_ns);
-	if (!err)
+	if (!err) {
+		state->context->stats.jit_lists_cut += !seen.complete;
 		err = el_jit_objects_look(&state->objects, &look);
+	}
 	if (err) {
 		el_gdbjit_list_deinit(&seen);
 		return err;

@@ -27,8 +27,9 @@ struct state {
 	const struct el_resolver_target *target;
 	struct el_perfmap map;
 	struct el_perfmap_name name;
-	int fd;      /* -1: none yet */
-	bool wanted; /* the image has code without a file */
+	int fd;       /* -1: none yet */
+	bool wanted;  /* the image has code without a file */
+	bool refused; /* its perf map was, and is counted */
 	uint64_t asked_ns, read_ns;
 	uint64_t n_entries, n_bad_lines; /* as counted into the context */
 };
@@ -91,6 +92,10 @@ static void open_map(struct state *state)
 		return;
 	state->asked_ns = el_resolver_now_ns(state->context);
 	fd = source->open_perf_map(source->context, &state->target->image);
+	if (fd == -EACCES || fd == -ELOOP || fd == -EFBIG || fd == -EINVAL) {
+		state->context->stats.perf_maps_refused += !state->refused;
+		state->refused = true;
+	}
 	if (fd < 0)
 		return;
 	if (state->fd >= 0)

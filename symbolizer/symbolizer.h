@@ -234,7 +234,9 @@ void el_symbolizer_evict(struct el_symbolizer *symbolizer, size_t limit);
 
 struct el_symbolizer_stats {
 	uint64_t objects, units_indexed, evictions, jit_objects, jit_refused, perf_map_entries,
-		perf_map_bad_lines;
+		perf_map_bad_lines,
+		perf_maps_refused, /* not a plain file of its process, or too large */
+		jit_lists_cut;     /* reads of JIT lists that met damage, a cycle or a change */
 	size_t cached_bytes;
 };
 void el_symbolizer_stats(const struct el_symbolizer *symbolizer, struct el_symbolizer_stats *ret);

@@ -89,6 +89,11 @@ static int add_user_counters(const struct el_books *books, const struct el_books
 		{"quarantined", "n", "inputs that are not tried again", SINCE(parser.quarantined)},
 		{"jit refused", "n", "images of JIT lists that were damaged, too large or no ELF",
 		 SINCE(symbolizer.jit_refused)},
+		{"jit lists cut", "n", "reads of JIT lists that met damage, a cycle or a change",
+		 SINCE(symbolizer.jit_lists_cut)},
+		{"perf maps refused", "n",
+		 "perf maps that are links, too large, or not of their process's user",
+		 SINCE(symbolizer.perf_maps_refused)},
 		{"perf map bad lines", "n", "lines of perf maps that were no entries",
 		 SINCE(symbolizer.perf_map_bad_lines)},
 	};

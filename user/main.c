@@ -2,6 +2,7 @@
 /* The table of commands; the only place that prints an error or decides an exit status. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +88,8 @@ static int run(const struct el_command *command, int argc, char **argv)
 	el_arguments_deinit(&arguments);
 	if (result >= 0)
 		return result;
+	if (result == -EPIPE) /* the reader has seen enough, as in `| head` */
+		return EL_EXIT_SIGNAL + SIGPIPE;
 	complain(&error);
 	if (error.exit_status)
 		return error.exit_status;

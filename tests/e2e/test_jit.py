@@ -215,9 +215,13 @@ def hostile_perf_maps_do_no_harm():
               "numbers without end": text(lambda a, n: b"f" * 4000 + b" " + b"f" * 4000 + b" name\n"),
               "an entry around the whole memory": text(lambda a, n: b"0 ffffffffffffffff everything\n"),
               "of another user": foreign}
+    refusals = ("a FIFO", "a symbolic link", "1 TB sparse", "a link to a device", "of another user")
+    harmless = ("an entry around the whole memory",)
     for name, make in shapes.items():
         with PerfMap(make) as jit:
-            _, functions = jit.profile()
+            profile, functions = jit.profile()
+            refused, bad = (profile.counters[key] for key in ("perf maps refused", "perf map bad lines"))
+            check(refused == 1 if name in refusals else bad > 0 or name in harmless, name, refused, bad)
             check(not functions["not_by_its_owner"], name, functions)
             check(not any("root:" in f for f in functions), name, functions)
 
@@ -237,7 +241,8 @@ def older_perf_map_than_the_process_is_not_believed():
 def hostile_jit_lists_do_no_harm():
     for how in ("cycle", "long", "huge", "garbage", "nowhere"):
         with PerfMap(how=how) as jit:
-            jit.profile()
+            profile, _ = jit.profile()
+            check(profile.counters["jit lists cut"] + profile.counters["jit refused"] > 0, how, profile.counters)
 
 
 @test

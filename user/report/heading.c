@@ -20,6 +20,7 @@
 	X("images unread", "processes that were gone before they were read")                       \
 	X("mappings refused", "mappings, too many")                                                \
 	X("jit refused", "JIT images refused")                                                     \
+	X("perf maps refused", "perf maps refused")                                                \
 	X("perf map bad lines", "bad lines of perf maps")                                          \
 	X("target full", "children not followed")                                                  \
 	X("parser restarts", "parser restarts")                                                    \
