@@ -21,10 +21,10 @@ ifneq ($(ARCH),$(BUILD_ARCH))
 CROSS_COMPILE ?= $(CROSS_$(ARCH))
 override O := $(O)/$(ARCH)
 endif
-ifneq ($(SAN),)
-override O := $(O)/san-$(subst $(eval) ,-,$(subst $(comma), ,$(SAN)))
-endif
 comma := ,
+ifneq ($(SAN),)
+override O := $(O)/san-$(subst $(comma),-,$(SAN))
+endif
 
 ifeq ($(origin CC),default)
 CC := $(CROSS_COMPILE)gcc

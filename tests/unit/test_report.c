@@ -270,12 +270,13 @@ static void verbose_explains_every_counter(void **state)
 	el_auto_free char *text = NULL;
 
 	(void)state;
-	text = lines_of(profile, OPTIONS(.verbose = true));
+	text = text_of("lines", profile, OPTIONS(.verbose = true));
 	for (size_t i = 0; i < profile->counters.n; i++)
 		has(text, el_strings_get(&profile->strings, profile->counters.at[i].name));
 	has(text, " ns  elapsed: as counted\n");
 	has(text, " 0 ns  lost ring: as counted\n");
 	assert_null(strstr(text, "others 0"));
+	el_profile_free(profile);
 }
 
 static void unknown_view_and_kind_are_refused(void **state)
