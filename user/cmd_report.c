@@ -11,6 +11,7 @@
 static const struct el_option options[] = {
 	{0, "by", "line|function|file|module|process|thread",
 	 "what a row stands for (default function)", EL_OPTION_STRING, AT(by)},
+	{0, "cum", NULL, "largest cum first, instead of flat", EL_OPTION_FLAG, AT(by_cum)},
 	{0},
 };
 
@@ -41,6 +42,7 @@ const struct el_command el_command_report = {
 		"called; sum% adds up flat%. FILE is any pprof profile; \"-\" is standard input.\n",
 	.tables = {options, el_show_options},
 	.examples = "  everline report everline.pb.gz --by line\n"
+		    "  everline report everline.pb.gz --by function --cum --all\n"
 		    "  everline report everline.pb.gz --by module --json\n",
 	.exit_codes = "  0 done, 1 it failed (a damaged file, a full disk), 2 the options make no "
 		      "sense\n",

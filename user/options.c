@@ -22,7 +22,9 @@ const struct el_option el_target_options[] = {
 	 AT(duration), 0, 0.01, 1e9},
 	{'F', "frequency", "HZ", "samples a second on each busy CPU, 1 to 10000 (default 99)",
 	 EL_OPTION_COUNT, AT(frequency), 0, 1, 10000},
-	{'e', "event", "EVENT", "what to count: cpu (default), page-faults, context-switches, ...",
+	{'e', "event", "EVENT",
+	 "cpu (default), page-faults, minor-faults, major-faults, context-switches, "
+	 "cpu-migrations, cycles, instructions, cache-misses",
 	 EL_OPTION_STRING, AT(event)},
 	{'c', "count", "COUNT", "a sample every COUNT events, for events other than cpu",
 	 EL_OPTION_COUNT, AT(count), 0, 1, 1e15},
@@ -40,6 +42,9 @@ const struct el_option el_target_options[] = {
 const struct el_option el_show_options[] = {
 	{0, "all", NULL, "every line, also those the default leaves out", EL_OPTION_FLAG,
 	 AT(all_rows)},
+	{0, "kind", "KIND",
+	 "only samples that ended in code of this kind: native, kernel, Numba, JIT, ...",
+	 EL_OPTION_STRING, AT(kind)},
 	{0, "min", "PERCENT", "leave out what is under this share", EL_OPTION_PERCENT,
 	 AT(min_percent), AT(min_given), 0, 100},
 	{0, "file", "GLOB", "only source files that match; can be repeated", EL_OPTION_STRINGS,

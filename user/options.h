@@ -45,6 +45,8 @@ struct el_arguments {
 	const char *reports;
 	/* what to show */
 	const char *by;
+	const char *kind;
+	bool by_cum;
 	bool all_rows;
 	double min_percent;
 	bool min_given;

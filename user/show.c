@@ -41,6 +41,8 @@ int el_show(const char *report, const struct el_arguments *arguments,
 	EL_VEC(struct el_ownership_rule) rules = {0};
 	struct el_report_options options = {
 		.by = arguments->by,
+		.kind = arguments->kind,
+		.sort_cum = arguments->by_cum,
 		.all = arguments->all_rows,
 		.min_given = arguments->min_given,
 		.min_percent = arguments->min_percent,

@@ -231,7 +231,11 @@ int el_pprof_load(const char *path, struct el_profile **ret, struct el_error *er
 	if (!err) {
 		err = el_pprof_decode(file.bytes.at, file.bytes.n, ret, &why);
 		if (err)
-			el_error_set(error, err, "%s: %.500s", path, why.text);
+			el_error_set(error, err, "%s%s: %.500s", path,
+				     el_gzip_is(file.bytes.at, file.bytes.n)
+					     ? ""
+					     : " is no profile, or a damaged one",
+				     why.text);
 	}
 	el_buffer_deinit(&file);
 	return err;
