@@ -78,36 +78,43 @@ static inline uint64_t el_cursor_u64(struct el_cursor *cursor)
 	return el_cursor_uint(cursor, 8);
 }
 
-/* ULEB128 as of DWARF 5 section 7.6, and protobuf's varint; bits past 64 are dropped. */
-static inline uint64_t el_cursor_uleb(struct el_cursor *cursor)
+/* The groups of seven bits of a LEB128; `ret_bits` is where the next would go, `ret_last` the last
+ * byte. */
+static inline uint64_t el_cursor_leb_bits(struct el_cursor *cursor, unsigned int *ret_bits,
+					  uint8_t *ret_last)
 {
 	uint64_t value = 0;
-	unsigned int shift = 0;
+	unsigned int bits = 0;
 	uint8_t byte;
 
 	do {
 		byte = el_cursor_u8(cursor);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
+		if (bits < 64)
+			value |= (uint64_t)(byte & 0x7f) << bits;
+		bits += 7;
 	} while (byte & 0x80);
+	*ret_bits = bits;
+	*ret_last = byte;
 	return value;
+}
+
+/* ULEB128 as of DWARF 5 section 7.6, and protobuf's varint; bits past 64 are dropped. */
+static inline uint64_t el_cursor_uleb(struct el_cursor *cursor)
+{
+	unsigned int bits;
+	uint8_t last;
+
+	return el_cursor_leb_bits(cursor, &bits, &last);
 }
 
 static inline int64_t el_cursor_sleb(struct el_cursor *cursor)
 {
-	uint64_t value = 0;
-	unsigned int shift = 0;
-	uint8_t byte;
+	unsigned int bits;
+	uint8_t last;
+	uint64_t value = el_cursor_leb_bits(cursor, &bits, &last);
 
-	do {
-		byte = el_cursor_u8(cursor);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && (byte & 0x40))
-		value |= ~0ull << shift;
+	if (bits < 64 && (last & 0x40))
+		value |= ~0ull << bits;
 	return (int64_t)value;
 }
 
