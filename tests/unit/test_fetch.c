@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/unit/skip.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -243,7 +244,7 @@ static void debug_file_is_found_by_build_id(void **state)
 
 	(void)state;
 	if (geteuid())
-		skip();
+		skip_because("needs root");
 	with_fetcher_start(&with);
 	assert_int_equal(with.source.open_debug(with.source.context, &image, &request), -ENOENT);
 	mkdir("/usr/lib/debug", 0755);

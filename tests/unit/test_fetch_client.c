@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/unit/skip.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -69,7 +70,7 @@ static void hanging_read_ends_at_its_deadline_and_is_not_repeated(void **state)
 
 	(void)state;
 	if (pid < 0)
-		skip(); /* no userfaultfd for us */
+		skip_because("no userfaultfd here");
 	hanging = image_of(pid, 1);
 	with_fetcher_start(&with);
 	start = seconds();

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/unit/skip.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -186,11 +187,11 @@ static struct container start(int (*body)(int ready, const char *folder))
 	pid_t inner;
 
 	if (container.outer < 0)
-		skip(); /* no new namespaces for us */
+		skip_because("no new namespaces here");
 	inner = inner_of(container.outer);
 	if (inner < 0) {
 		child_end(container.outer);
-		skip(); /* a kernel without CONFIG_PROC_CHILDREN */
+		skip_because("a kernel without CONFIG_PROC_CHILDREN");
 	}
 	container.image = image_of(inner, 1);
 	return container;

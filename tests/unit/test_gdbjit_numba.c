@@ -23,6 +23,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/skip.h"
 #include "symbolizer/elf.h"
 #include "symbolizer/gdbjit_list.h"
 #include "symbolizer/jit_descriptor.h"
@@ -344,7 +345,7 @@ static void running_numba_has_names_without_a_flag(void **state)
 	(void)state;
 	if (!fixture->symbolizer) {
 		end(fixture);
-		skip();
+		skip_because("no Numba here");
 	}
 	read_list(fixture);
 	addr = function_addr(fixture, "_ZN8__main__5outer12_3clocals_3e6dither");
@@ -372,7 +373,7 @@ static void dropped_functions_end_and_new_ones_begin(void **state)
 	(void)state;
 	if (!fixture->symbolizer) {
 		end(fixture);
-		skip();
+		skip_because("no Numba here");
 	}
 	assert_int_equal(el_symbolizer_refresh(fixture->symbolizer, 1), 0);
 	read_list(fixture);
@@ -486,7 +487,7 @@ static void lines_and_inlines_equal_llvm_symbolizers(void **state)
 	(void)state;
 	if (!fixture->symbolizer || system("command -v llvm-symbolizer >/dev/null")) {
 		end(fixture);
-		skip();
+		skip_because("no Numba or no llvm-symbolizer here");
 	}
 	read_list(fixture);
 	snprintf(path, sizeof(path), "%s/object", fixture->folder);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/skip.h"
 #include "symbolizer/kallsyms.h"
 #include "symbolizer/object.h"
 #include "symbolizer/resolver.h"
@@ -119,11 +120,11 @@ static void running_kernel_names_its_functions(void **state)
 
 	(void)state;
 	if (fd < 0)
-		skip();
+		skip_because("no /proc/kallsyms");
 	assert_int_equal(el_kallsyms_read(&list, fd), 0);
 	close(fd);
 	if (list.hidden)
-		skip();
+		skip_because("the kernel hides its addresses");
 	assert_true(list.symbols.n > 10000);
 	for (size_t i = 1; i < list.symbols.n; i++)
 		assert_true(list.symbols.at[i - 1].addr < list.symbols.at[i].addr);

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/skip.h"
 #include "user/numba.h"
 
 #define PYTHON "/usr/bin/python3"
@@ -206,7 +207,7 @@ static void hook_hands_over_to_the_users_sitecustomize(void **state)
 	write_file("sitecustomize.py", "import sys\nsys.users = 'ran'\n", 0600);
 	setenv("PYTHONPATH", folder, 1);
 	if (!run(command, "inject", output, sizeof(output)))
-		skip();
+		skip_because("no Python here");
 	snprintf(expected, sizeof(expected), "ran %s/sitecustomize.py False\n", folder);
 	assert_string_equal(output, expected);
 }
@@ -218,7 +219,7 @@ static void hook_without_another_sitecustomize_does_no_harm(void **state)
 
 	(void)state;
 	if (!run(command, "inject", output, sizeof(output)))
-		skip();
+		skip_because("no Python here");
 	assert_string_equal(output, "fine\n");
 }
 
@@ -229,7 +230,7 @@ static void isolated_python_is_said_to_have_no_hook(void **state)
 
 	(void)state;
 	if (!run(command, "inject", output, sizeof(output)))
-		skip();
+		skip_because("no Python here");
 	assert_string_equal(output, "fine\n");
 	assert_non_null(strstr(el_numba_sentence(&numba), "-I"));
 }
@@ -268,7 +269,7 @@ static void hook_keeps_lines_and_inlining(void **state)
 	snprintf(path, sizeof(path), "%s/inlines.py", folder);
 	command[1] = path;
 	if (!run(command, "on", output, sizeof(output)) || !strcmp(output, "absent\n"))
-		skip();
+		skip_because("no Numba here");
 	assert_string_equal(output, "lines\nTrue\n");
 	el_numba_deinit(&numba);
 	memset(&numba, 0, sizeof(numba));

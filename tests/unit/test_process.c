@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/unit/skip.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -500,11 +501,11 @@ static void kernel_thread_has_no_mappings(void **state)
 	(void)state;
 	if (el_processes_scan(processes, el_now_ns(), 2)) {
 		el_processes_free(processes);
-		skip(); /* a PID namespace without kthreadd */
+		skip_because("a PID namespace without kthreadd");
 	}
 	if (strcmp(el_processes_get(processes, 1)->comm, "kthreadd")) {
 		el_processes_free(processes);
-		skip();
+		skip_because("a PID namespace without kthreadd");
 	}
 	assert_true(el_processes_get(processes, 1)->kernel_thread);
 	el_process_mappings(processes, 1, &n);

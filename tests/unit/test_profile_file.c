@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/skip.h"
 #include "user/profile/file.h"
 
 static char folder[] = "/tmp/test_profile_file.XXXXXX";
@@ -141,7 +142,7 @@ static void full_disk_leaves_the_old_file_and_nothing_else(void **state)
 
 	(void)state;
 	if (mount("none", folder, "tmpfs", 0, "size=64k"))
-		skip(); /* mounting is not allowed here */
+		skip_because("mounting is not allowed here");
 	assert_int_equal(el_file_replace(path, "old", 3, &error), 0);
 	assert_int_equal(el_file_replace(path, big, sizeof(big), &error), -ENOSPC);
 	assert_content(path, "old");
@@ -167,7 +168,7 @@ static void folder_without_permission_is_refused(void **state)
 
 	(void)state;
 	if (getuid())
-		skip(); /* only root can become nobody */
+		skip_because("only root can become nobody");
 	chmod(folder, 0700);
 	child = fork();
 	if (!child) {

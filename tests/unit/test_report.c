@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "tests/unit/skip.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -76,7 +77,7 @@ static void compare(const char *name, const char *text)
 	el_auto_file FILE *file = NULL;
 
 	if (!golden_folder)
-		skip();
+		skip_because("the goldens are not where they were at the build");
 	snprintf(path, sizeof(path), "%s/%s", golden_folder, name);
 	if (getenv("EL_GOLDEN_WRITE")) {
 		file = fopen(path, "we");
@@ -307,7 +308,7 @@ static void full_disk_is_an_error(void **state)
 
 	(void)state;
 	if (!full)
-		skip();
+		skip_because("no /dev/full");
 	assert_int_equal(
 		el_report_render(el_report_find("lines"), profile, OPTIONS(0), full, &error),
 		-ENOSPC);

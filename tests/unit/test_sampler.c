@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/unit/skip.h"
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -271,7 +272,7 @@ static void sampler_start(const struct el_sampler_options *options, struct el_sa
 
 	if (el_sampler_new(options, ret, &error)) {
 		if (geteuid())
-			skip();
+			skip_because("needs root");
 		fail_msg("%s", error.text);
 	}
 	assert_int_equal(el_sampler_start(*ret, &error), 0);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/unit/skip.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -24,7 +25,7 @@ static void process_that_is_gone_is_named(void **state)
 
 	(void)state;
 	if (geteuid())
-		skip();
+		skip_because("needs root");
 	assert_int_equal(el_sampler_new(&options, &sampler, &error), -ESRCH);
 	assert_non_null(strstr(error.text, "4194303"));
 }
@@ -82,7 +83,7 @@ static void user_without_rights_is_told_what_to_do(void **state)
 
 	(void)state;
 	if (geteuid())
-		skip();
+		skip_because("needs root");
 	assert_int_equal(error_of_new(drop_root, "cpu", text, sizeof(text)), -EPERM);
 	assert_non_null(strstr(text, "sudo"));
 	assert_non_null(strstr(text, "CAP_BPF"));
@@ -94,7 +95,7 @@ static void too_few_descriptors_are_named(void **state)
 
 	(void)state;
 	if (geteuid())
-		skip();
+		skip_because("needs root");
 	assert_int_equal(error_of_new(allow_few_files, "cpu", text, sizeof(text)), -EMFILE);
 	assert_non_null(strstr(text, "ulimit -n"));
 }
@@ -107,7 +108,7 @@ static void counter_the_machine_lacks_is_named(void **state)
 	(void)state;
 	err = error_of_new(keep_all, "cycles", text, sizeof(text));
 	if (geteuid() || !err)
-		skip(); /* it has one */
+		skip_because("needs root, and a machine without hardware counters");
 	assert_non_null(strstr(text, "'cycles'"));
 	assert_non_null(strstr(text, "-e cpu"));
 }

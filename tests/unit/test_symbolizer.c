@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/skip.h"
 #include "symbolizer/symbolizer.h"
 
 struct fixture {
@@ -209,7 +210,7 @@ static void vdso_is_read_from_memory(void **state)
 	char path[4096];
 
 	if (!find_mapping(0, &mapping, path))
-		skip();
+		skip_because("this program has no mapping of its own");
 	assert_int_equal(el_symbolizer_add_mapping(fixture->symbolizer, 1, &mapping), 0);
 	location = ask(fixture, 1, 7, mapping.start + 0x800);
 	assert_string_equal(el_strings_get(&fixture->answer.strings,
@@ -270,7 +271,7 @@ static void wrong_build_id_is_a_stale_file(void **state)
 	memset(mapping.build_id, 0x5a, sizeof(mapping.build_id));
 	assert_int_equal(el_symbolizer_add_mapping(fixture->symbolizer, 1, &mapping), 0);
 	if (ask(fixture, 1, 7, own_addr())->miss == EL_MISS_NONE)
-		skip(); /* linked without a build ID: nothing to compare */
+		skip_because("linked without a build ID: nothing to compare");
 	assert_int_equal(ask(fixture, 1, 7, own_addr())->miss, EL_MISS_STALE_FILE);
 }
 

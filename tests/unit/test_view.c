@@ -257,6 +257,12 @@ static void interval_is_wilsons(void **state)
 	el_share_interval(0, 10, &low, &high);
 	assert_float_equal(low, 0, 1e-12);
 	assert_float_equal(high, 0.2775328, 1e-6);
+	for (int n = 1; n < 5000; n++) { /* rounding never puts the share outside */
+		el_share_interval(0, n, &low, &high);
+		assert_true(low == 0);
+		el_share_interval(1, n, &low, &high);
+		assert_true(high == 1);
+	}
 	el_share_interval(0.3, 0, &low, &high);
 	assert_true(low == 0 && high == 1);
 }

@@ -19,8 +19,9 @@ void el_share_interval(double share, double n, double *ret_low, double *ret_high
 	z2 = Z95 * Z95 / n;
 	middle = (share + z2 / 2) / (1 + z2);
 	half = Z95 * sqrt(share * (1 - share) / n + z2 / (4 * n)) / (1 + z2);
-	*ret_low = middle > half ? middle - half : 0;
-	*ret_high = middle + half < 1 ? middle + half : 1;
+	/* Rounding must not put the share itself outside. */
+	*ret_low = fmax(0, fmin(share, middle - half));
+	*ret_high = fmin(1, fmax(share, middle + half));
 }
 
 double el_view_percent(const struct el_view *view, uint64_t part)
