@@ -150,4 +150,12 @@ def duration_ends_the_recording_of_a_command_that_goes_on():
     stop(process)
 
 
+@test
+def process_that_execs_all_the_time_has_names():
+    _, profile = record("-F", 997, "--", build("again", "again.c"), 60, 3000000)
+    rows = profile.flat(pprof.function_key)
+    unknown = sum(n for name, n in rows.items() if "unknown" in str(name))
+    check(rows["main"] > 0.5 * sum(rows.values()) and unknown <= 0.02 * sum(rows.values()), rows)
+
+
 main()

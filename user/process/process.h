@@ -31,6 +31,8 @@ struct el_process {
 	uint32_t cgroup; /* string of the table below: path, "" unknown */
 	bool scanned;    /* /proc/PID/maps was read */
 	bool kernel_thread;
+	bool told; /* begun by an exec that we were told of, and so were its mappings: needs no scan
+		    */
 	uint32_t generation; /* grows with every change of its mappings */
 };
 
@@ -63,6 +65,11 @@ int el_processes_cgroup(struct el_processes *processes, uint64_t cgroup_id, cons
  * known stays as it is, what is no longer there ends at `time_ns`.
  */
 int el_processes_scan(struct el_processes *processes, uint64_t time_ns, uint32_t pid);
+/*
+ * Reads only the cgroup, if it is not known: for an image that was told. By the time of a scan its
+ * process may have gone on to another program, whose mappings are none of this image's.
+ */
+int el_processes_scan_cgroup(struct el_processes *processes, uint32_t id);
 
 /* --- asking --- */
 

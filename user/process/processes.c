@@ -132,6 +132,7 @@ int el_processes_fork(struct el_processes *processes, uint64_t time_ns, uint32_t
 	image->process.cgroup = from->process.cgroup;
 	image->process.kernel_thread = from->process.kernel_thread;
 	image->process.scanned = from->process.scanned;
+	image->process.told = from->process.told;
 	image->process.key.exec_id = from->process.key.exec_id;
 	image->exec_id_known = from->exec_id_known;
 	/* Nothing happened to the parent's since its own fork, if they are still to be copied. */
@@ -160,7 +161,7 @@ int el_processes_exec(struct el_processes *processes, uint64_t time_ns, uint32_t
 	image = el_images_add(processes, pid, time_ns);
 	if (!image)
 		return -ENOMEM;
-	image->by_exec = true;
+	image->by_exec = image->process.told = true;
 	set_comm(image, comm);
 	if (before) {
 		struct el_image_key key = before->process.key;

@@ -110,6 +110,16 @@ static int scan_maps(struct el_processes *processes, struct image *image, int fo
 	return err;
 }
 
+static int scan_cgroup(struct el_processes *processes, struct image *image, int folder)
+{
+	char text[4096];
+	ssize_t n = el_proc_file_read(folder, "cgroup", text, sizeof(text));
+
+	if (n <= 0)
+		return 0;
+	return el_cgroups_parse(text, n, &processes->strings, &image->process.cgroup);
+}
+
 static int scan_names(struct el_processes *processes, struct image *image, int folder)
 {
 	char text[4096];
@@ -121,10 +131,7 @@ static int scan_names(struct el_processes *processes, struct image *image, int f
 		memset(image->process.comm, 0, sizeof(image->process.comm));
 		memcpy(image->process.comm, text, n);
 	}
-	n = el_proc_file_read(folder, "cgroup", text, sizeof(text));
-	if (n <= 0)
-		return 0;
-	return el_cgroups_parse(text, n, &processes->strings, &image->process.cgroup);
+	return scan_cgroup(processes, image, folder);
 }
 
 /* The image that lives under `pid` now; NULL and *ret_err when it is over or memory is. */
@@ -181,4 +188,16 @@ int el_processes_scan(struct el_processes *processes, uint64_t time_ns, uint32_t
 	image->process.scanned = true;
 	image->scan_ns = time_ns;
 	return 0;
+}
+
+int el_processes_scan_cgroup(struct el_processes *processes, uint32_t id)
+{
+	struct image *image = el_images_get(processes, id);
+	char path[32];
+
+	if (!image || image->process.cgroup)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%u", image->process.key.tgid);
+	el_auto_fd int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return folder < 0 ? -errno : scan_cgroup(processes, image, folder);
 }

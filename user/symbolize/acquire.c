@@ -94,6 +94,10 @@ int el_acquire_first_sight(struct el_acquire *acquire, uint32_t id, uint64_t tim
 	if (row->scan_tried || !process || process->scanned)
 		return 0;
 	row->scan_tried = true;
+	if (process->told) {
+		(void)el_processes_scan_cgroup(acquire->processes, id);
+		return 0;
+	}
 	if (process->to_ns == UINT64_MAX)
 		err = el_processes_scan(acquire->processes, time_ns, row->pid);
 	if (err == -ENOMEM)
