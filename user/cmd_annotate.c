@@ -18,20 +18,11 @@ static const struct el_option options[] = {
 	{0},
 };
 
-static int keep_profile(void *context, struct el_session_window *window, struct el_error *error)
+static int keep_profile(void *context, struct el_profile *profile, struct el_error *error)
 {
 	(void)error;
-	*(struct el_profile **)context = window->profile;
+	*(struct el_profile **)context = profile;
 	return 0;
-}
-
-static int load(const struct el_arguments *arguments, struct el_profile **ret,
-		struct el_error *error)
-{
-	const char *path = arguments->operands.at[0];
-	int err = el_pprof_load(path, ret, error);
-
-	return err == -EINVAL ? -EBADMSG : err; /* the file is at fault, not the options */
 }
 
 static int check(const struct el_arguments *arguments, struct el_error *error)
@@ -56,7 +47,7 @@ static int run(const struct el_arguments *arguments, struct el_error *error)
 	int err = check(arguments, error);
 
 	if (!err && arguments->operands.n)
-		err = load(arguments, &profile, error);
+		err = el_show_load(arguments->operands.at[0], &profile, error);
 	else if (!err)
 		err = el_session_run(arguments, keep_profile, &profile, &result, error);
 	if (!err && arguments->output)

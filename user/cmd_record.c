@@ -55,27 +55,27 @@ static int check_writable(const char *path, struct el_error *error)
 			    strerror(errno));
 }
 
-static int write_file(void *context, struct el_session_window *window, struct el_error *error)
+static int write_file(void *context, struct el_profile *profile, struct el_error *error)
 {
 	const char *path = context;
-	int err = el_pprof_save(window->profile, path, error);
+	int err = el_pprof_save(profile, path, error);
 
 	if (!err)
 		fprintf(stderr, "everline: %llu samples in %s. Next: everline annotate %s\n",
-			(unsigned long long)samples_of(window->profile), path, path);
-	el_profile_free(window->profile);
+			(unsigned long long)samples_of(profile), path, path);
+	el_profile_free(profile);
 	return err;
 }
 
 /* A window that cannot be kept is said and counted; the recording is worth more than it. */
-static int write_window(void *context, struct el_session_window *window, struct el_error *error)
+static int write_window(void *context, struct el_profile *profile, struct el_error *error)
 {
 	struct el_windows *windows = context;
-	int err = el_windows_write(windows, window->profile, error);
+	int err = el_windows_write(windows, profile, error);
 
 	if (err)
 		fprintf(stderr, "everline: this window is lost: %s\n", error->text);
-	el_profile_free(window->profile);
+	el_profile_free(profile);
 	return err == -ENOMEM ? err : 0;
 }
 

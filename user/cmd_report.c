@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "user/commands.h"
-#include "user/profile/pprof.h"
 #include "user/show.h"
 
 #define AT(member) offsetof(struct el_arguments, member)
@@ -24,9 +23,9 @@ static int run(const struct el_arguments *arguments, struct el_error *error)
 		return el_error_set(
 			error, -EINVAL,
 			"give one profile: everline report FILE --by function (see --help)");
-	err = el_pprof_load(arguments->operands.at[0], &profile, error);
+	err = el_show_load(arguments->operands.at[0], &profile, error);
 	if (err)
-		return err == -EINVAL ? -EBADMSG : err; /* the file is at fault, not the options */
+		return err;
 	err = el_show("table", arguments, profile, error);
 	el_profile_free(profile);
 	return err;

@@ -3,8 +3,6 @@
 #include "user/numba.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "user/profile/file.h"
 #include "user/python.h"
 
@@ -44,9 +41,9 @@ __attribute__((format(printf, 2, 3))) static void change(struct el_numba *numba,
 	if (n == EL_NUMBA_MAX_CHANGES)
 		return;
 	va_start(args, format);
-	vsnprintf(numba->text[n], sizeof(numba->text[n]), format, args);
+	if (vasprintf(&numba->changes[n], format, args) < 0)
+		numba->changes[n] = NULL;
 	va_end(args);
-	numba->changes[n] = numba->text[n];
 }
 
 /* Every folder of the path, 0700 where it is new. */
@@ -173,7 +170,7 @@ int el_numba_plan(struct el_numba *numba, char *const *command, const char *line
 
 const char *const *el_numba_environment(const struct el_numba *numba)
 {
-	return numba->changes;
+	return (const char *const *)numba->changes;
 }
 
 void el_numba_finish(struct el_numba *numba)
@@ -205,6 +202,8 @@ const char *el_numba_sentence(const struct el_numba *numba)
 
 void el_numba_deinit(struct el_numba *numba)
 {
+	for (int i = 0; i < EL_NUMBA_MAX_CHANGES; i++)
+		free(numba->changes[i]);
 	if (numba->status_fd > 0)
 		close(numba->status_fd);
 }

@@ -24,8 +24,7 @@ struct el_numba {
 	enum el_numba_lines lines;
 	bool hook_off; /* -I, -S or -E keep the hook out */
 	int status_fd; /* memory file in which the hook reports; 0: none */
-	char text[EL_NUMBA_MAX_CHANGES][4096];
-	const char *changes[EL_NUMBA_MAX_CHANGES + 1]; /* as el_child_start() takes them */
+	char *changes[EL_NUMBA_MAX_CHANGES + 1]; /* as el_child_start() takes them */
 	char sentence[512];
 };
 

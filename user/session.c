@@ -196,24 +196,29 @@ static int describe(struct session *session, struct el_profile *profile)
 /* Ends the window at `to_ns` and hands its profile over. */
 static int end_window(struct session *session, uint64_t to_ns, bool last, struct el_error *error)
 {
-	struct el_session_window window = {.last = last};
+	struct el_profile *profile;
 	int err = el_join_dump(session->join, session->window_ns, last ? UINT64_MAX : to_ns,
-			       show_symbolizing, &session->progress, &window.profile, error);
+			       show_symbolizing, &session->progress, &profile, error);
 
 	if (err)
 		return err;
 	el_progress_clear(&session->progress);
-	window.profile->duration_ns = to_ns - session->window_ns;
-	err = describe(session, window.profile);
+	profile->duration_ns = to_ns - session->window_ns;
+	err = describe(session, profile);
 	if (!err)
 		err = el_books_write(&session->books, session->sampler, session->join,
-				     session->parser, window.profile);
+				     session->parser, profile);
 	if (err) {
-		el_profile_free(window.profile);
+		el_profile_free(profile);
 		return el_error_set(error, err, "cannot finish the profile: %s", strerror(-err));
 	}
 	session->window_ns = to_ns;
-	return session->sink(session->sink_context, &window, error);
+	return session->sink(session->sink_context, profile, error);
+}
+
+static bool child_runs(const struct session *session)
+{
+	return session->child.pid > 0 && !session->child.ended;
 }
 
 /* Passes on to the program what a terminal would not have sent it as well. */
@@ -225,7 +230,7 @@ static void take_signals(struct session *session)
 		bool from_terminal = info.ssi_code == SI_KERNEL;
 
 		session->interrupted = true;
-		if (session->child.pid > 0 && !session->child.ended && !from_terminal)
+		if (child_runs(session) && !from_terminal)
 			kill(session->child.pid, info.ssi_signo);
 	}
 }
@@ -235,8 +240,7 @@ static void wait_for_events(struct session *session, int timeout_ms)
 	struct pollfd polled[] = {
 		{.fd = el_sampler_fd(session->sampler), .events = POLLIN},
 		{.fd = session->signal_fd, .events = POLLIN},
-		{.fd = session->child.pid > 0 && !session->child.ended ? session->child.pidfd : -1,
-		 .events = POLLIN},
+		{.fd = child_runs(session) ? session->child.pidfd : -1, .events = POLLIN},
 	};
 
 	poll(polled, sizeof(polled) / sizeof(polled[0]), timeout_ms);
@@ -340,10 +344,8 @@ int el_session_run(const struct el_arguments *arguments, el_session_sink *sink, 
 		err = record(&session, error);
 	if (!err)
 		err = finish(&session, error);
-	if (!err) {
-		ret->ran_command = arguments->command;
+	if (!err)
 		ret->exit_code = el_child_exit_code(&session.child);
-	}
 	session_deinit(&session);
 	return err;
 }

@@ -11,19 +11,14 @@
 #include "user/options.h"
 #include "user/profile/profile.h"
 
-struct el_session_window {
-	struct el_profile *profile; /* the callee's from then on */
-	bool last;
-};
-
-/* Called at the end of each window (once, when there is one only). 0 or -errno with a sentence,
- * which ends the session. */
-typedef int el_session_sink(void *context, struct el_session_window *window,
-			    struct el_error *error);
+/*
+ * Called at the end of each window (once, when there is one only); the profile is the callee's. 0
+ * or -errno with a sentence, which ends the session.
+ */
+typedef int el_session_sink(void *context, struct el_profile *profile, struct el_error *error);
 
 struct el_session_result {
-	bool ran_command;
-	int exit_code; /* of the command */
+	int exit_code; /* of the command; 0 when none was run or it goes on */
 };
 
 /* Whether the arguments name something to record. */

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "user/profile/pprof.h"
 #include "user/report/report.h"
 
 static unsigned int terminal_width(void)
@@ -33,6 +34,13 @@ static int choose_colour(const char *wanted, bool *ret, struct el_error *error)
 	else
 		return el_error_set(error, -EINVAL, "--color %s: give always or never", wanted);
 	return 0;
+}
+
+int el_show_load(const char *path, struct el_profile **ret, struct el_error *error)
+{
+	int err = el_pprof_load(path, ret, error);
+
+	return err == -EINVAL ? -EBADMSG : err;
 }
 
 int el_show(const char *report, const struct el_arguments *arguments,
